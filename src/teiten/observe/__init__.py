@@ -1,0 +1,1 @@
+"""What is watched while a load runs: one module per observer."""
