@@ -137,7 +137,7 @@ def spawn(
     user = server_user()
     switch = as_server_user and not user.is_self
     try:
-        return subprocess.Popen(  # noqa: PLW1509 - the hook only calls prctl, loaded beforehand
+        return subprocess.Popen(
             [os.fspath(a) for a in argv],
             cwd=cwd if cwd is not None else ("/" if switch else None),
             env={**os.environ, "LC_ALL": "C", **(env or {})},
@@ -149,7 +149,7 @@ def spawn(
             user=user.uid if switch else None,
             group=user.gid if switch else None,
             extra_groups=[] if switch else None,
-            preexec_fn=_dies_with_parent(death_signal),
+            preexec_fn=_dies_with_parent(death_signal),  # noqa: PLW1509 - only calls prctl
         )
     except (FileNotFoundError, PermissionError) as error:
         raise TeitenError(f"Cannot execute {os.fspath(argv[0])}: {error.strerror}.") from error

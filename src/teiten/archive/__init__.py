@@ -1,0 +1,18 @@
+"""The run folder: format, writing, reading across runs."""
+
+from teiten.archive.format import FORMAT_VERSION, Flag, TrialRecord
+from teiten.archive.journal import Event, Journal
+from teiten.archive.reader import Run, list_runs, open_run
+from teiten.archive.writer import RunWriter
+
+__all__ = [
+    "FORMAT_VERSION",
+    "Event",
+    "Flag",
+    "Journal",
+    "Run",
+    "RunWriter",
+    "TrialRecord",
+    "list_runs",
+    "open_run",
+]

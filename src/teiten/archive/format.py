@@ -1,0 +1,143 @@
+"""Names and shapes in a run folder.
+
+RUN/
+  run.json           format version, teiten's version, name, when it began
+  study.toml         the study as resolved; scripts/ the load scripts it names
+  plan.json          seed, treatments, order
+  environment.json   the machine and every server
+  journal.jsonl      append-only, one line a state change, fsynced
+  trials/NNNN/       trial.json and the raw files of load and observers
+  trials.parquet     one row a trial
+  report.html        written by `teiten report`
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from teiten.study.model import Scalar
+
+FORMAT_VERSION = 1
+
+RUN_FILE = "run.json"
+STUDY_FILE = "study.toml"
+PLAN_FILE = "plan.json"
+ENVIRONMENT_FILE = "environment.json"
+JOURNAL_FILE = "journal.jsonl"
+TRIALS_FOLDER = "trials"
+TRIAL_FILE = "trial.json"
+TRIALS_TABLE = "trials.parquet"
+REPORT_FILE = "report.html"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Why a trial should be read with care: a short code, and the sentence with its figures."""
+
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """What is kept of one trial besides its raw files. Times are seconds since the epoch (UTC)."""
+
+    number: int
+    block: int
+    treatment: int
+    levels: Mapping[str, str]
+    values: Mapping[str, Scalar]
+    started_at_s: float
+    measured_at_s: float
+    ended_at_s: float
+    responses: Mapping[str, float]
+    facts: Mapping[str, float] = field(default_factory=dict)
+    flags: Sequence[Flag] = ()
+    notes: Sequence[str] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as plain JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> TrialRecord:
+        """Read back what `to_json` gave."""
+        flags = tuple(Flag(**flag) for flag in data["flags"])
+        return cls(**{**data, "flags": flags, "notes": tuple(data["notes"])})
+
+
+def trial_folder_name(number: int) -> str:
+    """Folder of trial `number` below `trials/`."""
+    return f"{number:04d}"
+
+
+def trials_frame(records: Iterable[TrialRecord], factors: Sequence[str]) -> pl.DataFrame:
+    """One row a trial, in run order.
+
+    Columns: `trial`, `block`, `treatment`, `started_at` (UTC), `duration_s`, one `factor.NAME` a
+    factor (numbers where all its levels are numbers, else labels), `flags` (list of codes), then
+    one column a response (null where it was not recorded).
+    """
+    ordered = sorted(records, key=lambda r: r.number)
+    columns: dict[str, pl.Series] = {
+        "trial": pl.Series([r.number for r in ordered], dtype=pl.Int64),
+        "block": pl.Series([r.block for r in ordered], dtype=pl.Int64),
+        "treatment": pl.Series([r.treatment for r in ordered], dtype=pl.Int64),
+        "started_at": pl.Series(
+            [round(r.started_at_s * 1e6) for r in ordered], dtype=pl.Int64
+        ).cast(pl.Datetime("us", "UTC")),
+        "duration_s": pl.Series([r.ended_at_s - r.started_at_s for r in ordered], dtype=pl.Float64),
+    }
+    for factor in factors:
+        columns[f"factor.{factor}"] = _factor_column(ordered, factor)
+    columns["flags"] = pl.Series(
+        [[f.code for f in r.flags] for r in ordered], dtype=pl.List(pl.String)
+    )
+    names = dict.fromkeys(name for r in ordered for name in r.responses)
+    for name in names:
+        columns[name] = pl.Series([r.responses.get(name) for r in ordered], dtype=pl.Float64)
+    return pl.DataFrame(columns)
+
+
+def _factor_column(records: Sequence[TrialRecord], factor: str) -> pl.Series:
+    values = [r.values[factor] for r in records]
+    if all(isinstance(v, int) and not isinstance(v, bool) for v in values):
+        return pl.Series(values, dtype=pl.Int64)
+    if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
+        return pl.Series(values, dtype=pl.Float64)
+    return pl.Series([r.levels[factor] for r in records], dtype=pl.String)
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Write a file so that after a crash it is there whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    with partial.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.rename(path)
+    sync_folder(path.parent)
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write `value` as readable JSON, durably."""
+    text = json.dumps(value, ensure_ascii=False, indent=1, default=str)
+    write_durably(path, text.encode() + b"\n")
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

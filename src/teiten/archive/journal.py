@@ -1,0 +1,75 @@
+"""The journal of a run: append-only, one JSON line a state change, fsynced.
+
+A run that is killed leaves at worst one torn last line; reading passes over it and appending
+first cuts it off.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+EventKind = Literal[
+    "run_started",
+    "run_resumed",
+    "trial_started",
+    "trial_done",
+    "trial_failed",
+    "run_stopped",
+    "run_finished",
+]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One state change. `at_s` is seconds since the epoch; `details` depend on the kind."""
+
+    kind: EventKind
+    at_s: float
+    details: Mapping[str, Any]
+
+
+class Journal:
+    """Reads and appends the events of one run."""
+
+    def __init__(self, path: Path) -> None:
+        """Use the journal at `path`; it is made by the first append."""
+        self.path = path
+
+    def events(self) -> list[Event]:
+        """All whole lines, in order."""
+        if not self.path.exists():
+            return []
+        whole = self.path.read_bytes().split(b"\n")[:-1]
+        return [_parse(line) for line in whole]
+
+    def append(self, kind: EventKind, **details: object) -> None:
+        """Add one event; it is on disk when this returns."""
+        line = json.dumps({"event": kind, "at_s": round(time.time(), 3), **details}, default=str)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            os.ftruncate(descriptor, self._whole_bytes())
+            os.lseek(descriptor, 0, os.SEEK_END)
+            os.write(descriptor, line.encode() + b"\n")
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def done_trials(self) -> set[int]:
+        """Numbers of the trials that are complete."""
+        return {e.details["trial"] for e in self.events() if e.kind == "trial_done"}
+
+    def _whole_bytes(self) -> int:
+        return self.path.read_bytes().rfind(b"\n") + 1
+
+
+def _parse(line: bytes) -> Event:
+    data = json.loads(line)
+    return Event(kind=data.pop("event"), at_s=data.pop("at_s"), details=data)

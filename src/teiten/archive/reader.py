@@ -1,0 +1,143 @@
+"""Read run folders."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from teiten.archive import format as layout
+from teiten.archive.journal import Journal
+from teiten.archive.writer import plan_document, read_records
+from teiten.errors import UsageError
+from teiten.plan import Plan, make_plan
+from teiten.study import Study, parse_study
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run folder, read only. What is expensive is read when it is asked for."""
+
+    folder: Path
+    study: Study
+
+    @property
+    def name(self) -> str:
+        """The folder's name, by which commands refer to the run."""
+        return self.folder.name
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan: made again from the study and its seed, and checked against the one kept.
+
+        Raises:
+            UsageError: the kept plan differs, so the run cannot go on as it began.
+        """
+        plan = make_plan(self.study)
+        kept = json.loads((self.folder / layout.PLAN_FILE).read_bytes())
+        if json.loads(json.dumps(plan_document(plan))) != kept:
+            raise UsageError(
+                f"{self.folder / layout.PLAN_FILE} is not the plan of {layout.STUDY_FILE} beside "
+                "it: one of them was changed after the run began; restore it."
+            )
+        return plan
+
+    @cached_property
+    def environment(self) -> dict[str, Any]:
+        """Machine and servers; empty when the run was cut off before they were described."""
+        path = self.folder / layout.ENVIRONMENT_FILE
+        if not path.exists():
+            return {}
+        environment: dict[str, Any] = json.loads(path.read_bytes())
+        return environment
+
+    @property
+    def journal(self) -> Journal:
+        """The events of the run."""
+        return Journal(self.folder / layout.JOURNAL_FILE)
+
+    @cached_property
+    def records(self) -> list[layout.TrialRecord]:
+        """The complete trials, in run order."""
+        return read_records(self.folder, self.journal.done_trials())
+
+    @cached_property
+    def trials(self) -> pl.DataFrame:
+        """The complete trials as a table, one row a trial (see `format.trials_frame`)."""
+        return layout.trials_frame(self.records, [f.name for f in self.study.factor])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every planned trial is there."""
+        return len(self.journal.done_trials()) == len(self.plan.trials)
+
+    def trial_folder(self, number: int) -> Path:
+        """Where the raw files of a trial are."""
+        return self.folder / layout.TRIALS_FOLDER / layout.trial_folder_name(number)
+
+    def raw_frame(self, number: int, file_name: str) -> pl.DataFrame | None:
+        """A Parquet file among the raw files of a trial, or None where it was not recorded."""
+        path = self.trial_folder(number) / file_name
+        return pl.read_parquet(path) if path.exists() else None
+
+
+def open_run(folder: Path) -> Run:
+    """Open a run folder.
+
+    Raises:
+        UsageError: it is no run folder, or one of a newer format than this teiten reads.
+    """
+    try:
+        head = json.loads((folder / layout.RUN_FILE).read_bytes())
+        written_as = int(head["format"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{folder} is no run folder: it has no readable {layout.RUN_FILE}."
+        ) from error
+    if written_as > layout.FORMAT_VERSION:
+        raise UsageError(
+            f"{folder} has format {written_as} (written by teiten {head.get('teiten', '?')}), "
+            f"and this teiten reads up to format {layout.FORMAT_VERSION}: use a newer teiten."
+        )
+    path = folder / layout.STUDY_FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{folder} has no {layout.STUDY_FILE}.") from error
+    return Run(folder, parse_study(text, where=str(path)))
+
+
+def list_runs(archive: Path) -> list[Run]:
+    """All readable runs in an archive, oldest first; folders that are no runs are passed over."""
+    if not archive.is_dir():
+        return []
+    return [
+        open_run(path)
+        for path in sorted(archive.iterdir())
+        if not path.name.startswith(".") and (path / layout.RUN_FILE).is_file()
+    ]
+
+
+def find_run(archive: Path, name: str) -> Path:
+    """The folder of a run: a path, a name in the archive, a unique beginning of one, or `latest`.
+
+    Raises:
+        UsageError: there is none, or several.
+    """
+    if (Path(name) / layout.RUN_FILE).is_file():
+        return Path(name)
+    names = [r.name for r in list_runs(archive)]
+    if name == "latest" and names:
+        return archive / names[-1]
+    matching = [n for n in names if n == name] or [n for n in names if n.startswith(name)]
+    if len(matching) != 1:
+        problem = "no run" if not matching else "several runs"
+        raise UsageError(
+            f"{problem} named {name!r} in {archive}"
+            f"{': ' + ', '.join(matching) if matching else ''}; `teiten runs` lists them."
+        )
+    return archive / matching[0]

@@ -1,0 +1,1 @@
+"""What is run against a server: one module per kind of load."""

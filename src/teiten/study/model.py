@@ -1,0 +1,219 @@
+"""Study, Set-up, Factor, Level: the typed content of a study file."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
+
+from teiten.responses import GROUPS, RESPONSES, expand
+from teiten.study.patching import merge, substitute
+
+Scalar = bool | int | float | str
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PgbenchData(_Strict):
+    """Tables of `pgbench -i`."""
+
+    kind: Literal["pgbench"]
+    scale: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    fillfactor: Annotated[int, Field(ge=10, le=100)] = 100
+
+
+class ExistingData(_Strict):
+    """Data that is already there, in a server that teiten does not own (`dsn:`)."""
+
+    kind: Literal["existing"]
+    scale: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+
+
+class PgbenchLoad(_Strict):
+    """A pgbench script run by a number of clients for a time.
+
+    `script` is a file beside the study, one of teiten's own (`readonly.sql`, `update.sql`), or
+    `builtin:NAME`. Transactions in the first `warmup_s` seconds are not measured.
+    """
+
+    kind: Literal["pgbench"]
+    script: str
+    duration_s: Annotated[float, Field(gt=0, le=7 * 86400)]
+    warmup_s: Annotated[float, Field(ge=0, le=86400)] = 0
+    protocol: Literal["simple", "extended", "prepared"] = "simple"
+    threads: Annotated[int, Field(ge=1)] | None = None
+
+
+ObserverName = Literal["sysstat", "procfs", "counters", "pgstat", "callgrind"]
+
+
+class Setup(_Strict):
+    """Everything that holds for one trial. Any key of it can be a factor."""
+
+    server: str
+    initdb: tuple[str, ...] = ()
+    settings: dict[str, Scalar] = {}
+    data: Annotated[PgbenchData | ExistingData, Field(discriminator="kind")]
+    load: PgbenchLoad
+    clients: Annotated[int, Field(ge=1, le=100_000)] = 1
+    reset: Literal["trial", "block", "study"] = "trial"
+    prewarm: bool = True
+    observe: tuple[ObserverName, ...] = ("sysstat", "procfs", "counters", "pgstat")
+
+    def guc_settings(self) -> dict[str, str]:
+        """The PostgreSQL settings as strings, in the server's own notation."""
+        return {name: guc_text(value) for name, value in self.settings.items()}
+
+
+def guc_text(value: Scalar) -> str:
+    """Write a TOML value as PostgreSQL writes it (`true` is `on`)."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
+class Level(_Strict):
+    """One value of a factor: a label, the value it stands for, and its patch on the set-up."""
+
+    label: str
+    value: Scalar
+    patch: dict[str, Any]
+
+
+class Factor(_Strict):
+    """What is varied.
+
+    `levels` is a table from label to patch, or a list of values. A listed value patches the
+    set-up key named by `key` (by default the factor's own name), or, with `patch`, the template
+    in which `{level}` stands for the value.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    title: dict[str, str] = {}
+    reference: str | None = None
+    key: str | None = None
+    patch: dict[str, Any] | None = None
+    levels: Annotated[dict[str, dict[str, Any]] | list[Scalar], Field(min_length=1)]
+
+    @field_validator("reference", mode="before")
+    @classmethod
+    def _reference_is_a_label(cls, value: object) -> object:
+        return str(value) if isinstance(value, int | float) else value
+
+    @model_validator(mode="after")
+    def _labels_are_distinct_and_hold_the_reference(self) -> Self:
+        labels = self.labels
+        if len(set(labels)) != len(labels):
+            raise ValueError(f"the levels of factor {self.name} repeat: {', '.join(labels)}")
+        if self.reference is not None and self.reference not in labels:
+            raise ValueError(
+                f"the reference {self.reference!r} of factor {self.name} is not one of its levels "
+                f"({', '.join(labels)})"
+            )
+        return self
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of the levels, in the study's order."""
+        return [str(level) for level in self.levels]
+
+    @property
+    def reference_label(self) -> str:
+        """The label that ratios are formed to: `reference`, else the first level."""
+        return self.reference if self.reference is not None else self.labels[0]
+
+    def resolved_levels(self) -> tuple[Level, ...]:
+        """All levels with their patches written out."""
+        if isinstance(self.levels, dict):
+            return tuple(Level(label=k, value=k, patch=v) for k, v in self.levels.items())
+        return tuple(
+            Level(label=str(value), value=value, patch=self._patch_of(value))
+            for value in self.levels
+        )
+
+    def _patch_of(self, value: Scalar) -> dict[str, Any]:
+        if self.patch is not None:
+            return dict(substitute(self.patch, value))
+        patch: Any = value
+        for part in reversed((self.key or self.name).split(".")):
+            patch = {part: patch}
+        return dict(patch)
+
+
+def _margin(value: object) -> object:
+    if isinstance(value, str) and (m := re.fullmatch(r"\s*([0-9.]+)\s*%\s*", value)):
+        return float(m[1]) / 100
+    if isinstance(value, str):
+        raise ValueError(  # noqa: TRY004 - pydantic turns a ValueError into a sentence
+            'a margin is written as a percentage, for example "1%"'
+        )
+    return value
+
+
+class Study(_Strict):
+    """A question about PostgreSQL, the set-up that answers it, and the factors that vary.
+
+    `scripts` maps the names of load scripts to their text; names that are not in it are files.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    title: dict[str, str]
+    question: dict[str, str] = {}
+    blocks: Annotated[int, Field(ge=1, le=10_000)]
+    seed: Annotated[int, Field(ge=0)]
+    responses: tuple[str, ...] = ("tps", "latency_mean_ms", "instructions_per_tx")
+    margin: Annotated[float, Field(gt=0, lt=1), BeforeValidator(_margin)] = 0.01
+    pgbench: str = "pypi:18.6"
+    scripts: dict[str, str] = {}
+    setup: dict[str, Any]
+    factor: Annotated[tuple[Factor, ...], Field(min_length=1)]
+
+    @field_validator("title")
+    @classmethod
+    def _title_has_english(cls, value: dict[str, str]) -> dict[str, str]:
+        if "en" not in value:
+            raise ValueError('a title needs at least English: title = { en = "…" }')
+        return value
+
+    @field_validator("responses")
+    @classmethod
+    def _responses_are_known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if name not in RESPONSES and name not in GROUPS:
+                raise ValueError(
+                    f"{name!r} is no response; known are {', '.join([*GROUPS, *RESPONSES])}"
+                )
+        return value
+
+    @model_validator(mode="after")
+    def _factor_names_are_distinct(self) -> Self:
+        names = [f.name for f in self.factor]
+        if len(set(names)) != len(names):
+            raise ValueError(f"two factors have the same name ({', '.join(names)})")
+        return self
+
+    def text(self, field: Literal["title", "question"], language: str = "en") -> str:
+        """Title or question in `language`, else in English, else empty."""
+        words: dict[str, str] = getattr(self, field)
+        return words.get(language) or words.get("en", "")
+
+    def asked_responses(self) -> tuple[str, ...]:
+        """The responses that the study asks about, groups written out."""
+        return expand(self.responses)
+
+    def setup_of(self, levels: tuple[Level, ...]) -> Setup:
+        """The set-up of a treatment: the study's own, patched by each level in turn."""
+        patched = dict(self.setup)
+        for level in levels:
+            patched = merge(patched, level.patch)
+        return Setup.model_validate(patched)
