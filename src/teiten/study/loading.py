@@ -120,6 +120,7 @@ def _with_scripts(study: Study, where: str, folder: Path | None) -> Study:
 
 
 _DATA = ("pgbench", "existing")
+_MODELS: dict[str, type[BaseModel]] = {"load": PgbenchLoad, "data": PgbenchData, "factor": Factor}
 _WHAT_IS_WRONG = {
     "missing": "is missing",
     "extra_forbidden": "is not known",
@@ -156,9 +157,7 @@ def _key_parts(location: tuple[int | str, ...]) -> list[str]:
 def _allowed_keys(prefix: str, parts: list[str]) -> str:
     model: type[BaseModel] = Setup if prefix else Study
     for part in parts[:-1]:
-        inner = {"load": PgbenchLoad, "data": PgbenchData, "factor": Factor}.get(part)
-        if inner is not None:
-            model = inner
+        model = _MODELS.get(part, model)
     return f"; known are {', '.join(model.model_fields)}"
 
 
