@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import tomllib
@@ -9,17 +10,16 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from teiten.errors import UsageError
+from teiten.study import mistakes
 from teiten.study.model import Factor, PgbenchData, PgbenchLoad, Setup, Study
-from teiten.study.patching import apply_setting
+from teiten.study.patching import apply_setting, merge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from importlib.resources.abc import Traversable
-
-    from pydantic_core import ErrorDetails
 
 _SUFFIX = ".toml"
 
@@ -40,22 +40,24 @@ def catalog_names() -> list[str]:
 def load_study(name_or_path: str, overrides: Sequence[str] = ()) -> Study:
     """Load a study from the catalog (by name) or from a file (by path), with `--set` overrides.
 
+    A study of the catalog finds teiten's own scripts first, and others (that `--set` names) in
+    the current folder.
+
     Raises:
         UsageError: there is no such study, or it is not valid; says file, key and what is allowed.
     """
     path = Path(name_or_path)
     if name_or_path in catalog_names():
         text = (_catalog() / f"{name_or_path}{_SUFFIX}").read_text(encoding="utf-8")
-        where = f"study {name_or_path}"
-    elif path.is_file():
-        text = path.read_text(encoding="utf-8")
-        where = name_or_path
-    else:
-        raise UsageError(
-            f"There is no study {name_or_path!r}: it is neither a file nor one of "
-            f"{', '.join(catalog_names())}."
-        )
-    return parse_study(text, where=where, overrides=overrides, folder=path.parent)
+        places: list[Traversable] = [_own_scripts(), Path()]
+        return _checked(text, f"study {name_or_path}", overrides, places)
+    if path.is_file():
+        places = [path.parent, _own_scripts()]
+        return _checked(_text_of(path, name_or_path), name_or_path, overrides, places)
+    raise UsageError(
+        f"There is no study {name_or_path!r}: it is neither a file nor one of "
+        f"{', '.join(catalog_names())}."
+    )
 
 
 def parse_study(
@@ -68,6 +70,13 @@ def parse_study(
     Raises:
         UsageError: one sentence that names `where`, the key and what is allowed.
     """
+    own = _own_scripts()
+    return _checked(text, where, overrides, [own] if folder is None else [folder, own])
+
+
+def _checked(
+    text: str, where: str, overrides: Sequence[str], places: Sequence[Traversable]
+) -> Study:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -77,88 +86,79 @@ def parse_study(
     try:
         study = Study.model_validate(document)
     except ValidationError as error:
-        raise UsageError(_sentence(error, where, prefix="")) from error
+        raise UsageError(
+            mistakes.sentence(error, document, where=where, known=_KNOWN_IN_STUDY)
+        ) from error
     _check_treatments(study, where)
-    return _with_scripts(study, where, folder)
+    return _with_scripts(study, where, places)
 
 
 def _check_treatments(study: Study, where: str) -> None:
-    """Validate the set-up alone, then each combination, so that a mistake is named where it is."""
+    """Check each combination of levels; name it where the mistake is not in the set-up alone."""
     for levels in itertools.product(*(f.resolved_levels() for f in study.factor)):
         try:
             study.setup_of(levels)
         except ValidationError as error:
+            patched = functools.reduce(merge, (level.patch for level in levels), study.setup)
             combination = ", ".join(
                 f"{f.name}={level.label}" for f, level in zip(study.factor, levels, strict=True)
             )
+            at = mistakes.location_of(error, patched)
+            is_own = mistakes.value_at(study.setup, at) == mistakes.value_at(patched, at)
             raise UsageError(
-                _sentence(error, where, prefix="setup.") + f" (In the treatment {combination}.)"
+                mistakes.sentence(
+                    error,
+                    patched,
+                    where=where,
+                    prefix="setup.",
+                    context="" if is_own else f"in the treatment {combination}",
+                    known=_KNOWN_IN_SETUP,
+                )
             ) from error
 
 
-def _with_scripts(study: Study, where: str, folder: Path | None) -> Study:
+def _with_scripts(study: Study, where: str, places: Sequence[Traversable]) -> Study:
     """Write the text of every script that the study names into its `scripts`.
 
-    Looked for in the study itself, then beside its file, then among teiten's own; so a resolved
-    study is one file that needs no other.
+    Looked for in the study itself, then in `places` in turn; so a resolved study is one file that
+    needs no other.
     """
-    own = resources.files("teiten.load") / "scripts"
     texts = dict(study.scripts)
     combinations = itertools.product(*(f.resolved_levels() for f in study.factor))
     for name in dict.fromkeys(study.setup_of(levels).load.script for levels in combinations):
         if name in texts or name.startswith("builtin:"):
             continue
-        places = [place / name for place in (folder, own) if place is not None]
-        found = next((place for place in places if place.is_file()), None)
+        found = next((place / name for place in places if (place / name).is_file()), None)
         if found is None:
+            own = ", ".join(sorted(f.name for f in _own_scripts().iterdir()))
             raise UsageError(
-                f"{where}: key load.script = {json.dumps(name)}: there is no such file beside the "
-                f"study or among teiten's own ({', '.join(sorted(f.name for f in own.iterdir()))})."
+                f"{where}: key setup.load.script = {json.dumps(name, ensure_ascii=False)}: there "
+                f"is no such file beside the study or among teiten's own ({own})."
             )
-        texts[name] = found.read_text(encoding="utf-8")
+        texts[name] = _text_of(found, f"{where}: key setup.load.script: {name}")
     return study.model_copy(update={"scripts": texts})
 
 
-_DATA = ("pgbench", "existing")
-_MODELS: dict[str, type[BaseModel]] = {"load": PgbenchLoad, "data": PgbenchData, "factor": Factor}
-_WHAT_IS_WRONG = {
-    "missing": "is missing",
-    "extra_forbidden": "is not known",
+def _own_scripts() -> Traversable:
+    return resources.files("teiten.load") / "scripts"
+
+
+def _text_of(path: Traversable, shown: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8").removeprefix("\N{BYTE ORDER MARK}")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{shown} is not UTF-8 text: save it in that encoding.") from error
+    except OSError as error:
+        raise UsageError(f"{shown} cannot be read: {error.strerror}.") from error
+
+
+# The keys that each table may have, by the table's own key.
+_KNOWN_IN_STUDY = {"": Study.model_fields, "factor": Factor.model_fields}
+_KNOWN_IN_SETUP = {
+    "": Setup.model_fields,
+    "load": PgbenchLoad.model_fields,
+    "data": PgbenchData.model_fields,
 }
-
-
-def _sentence(error: ValidationError, where: str, *, prefix: str) -> str:
-    """Turn the first of pydantic's errors into one sentence: file, key, value, what is allowed."""
-    first: ErrorDetails = error.errors()[0]
-    parts = _key_parts(first["loc"])
-    key = prefix + ".".join(parts)
-    kind = first["type"]
-    message = first["msg"].removeprefix("Value error, ")
-    message = message.replace("Input should be", "it should be")
-    if kind in _WHAT_IS_WRONG:
-        problem = _WHAT_IS_WRONG[kind]
-        allowed = _allowed_keys(prefix, parts) if kind == "extra_forbidden" else ""
-        sentence = f"{where}: key {key} {problem}{allowed}"
-    elif kind == "value_error" or isinstance(first["input"], dict):
-        sentence = f"{where}: {f'key {key}: ' if key else ''}{message}"
-    else:
-        shown = json.dumps(first["input"], ensure_ascii=False, default=str)
-        sentence = f"{where}: key {key} = {shown} cannot be used: {message}"
-    more = error.error_count() - 1
-    return sentence.rstrip(".") + (f" (and {more} more)." if more else ".")
-
-
-def _key_parts(location: tuple[int | str, ...]) -> list[str]:
-    """The keys a user wrote, without the names of variants that pydantic puts between them."""
-    parts = [str(p) for p in location if not str(p).startswith(("dict[", "list["))]
-    return [p for i, p in enumerate(parts) if not (i and parts[i - 1] == "data" and p in _DATA)]
-
-
-def _allowed_keys(prefix: str, parts: list[str]) -> str:
-    model: type[BaseModel] = Setup if prefix else Study
-    for part in parts[:-1]:
-        model = _MODELS.get(part, model)
-    return f"; known are {', '.join(model.model_fields)}"
 
 
 def study_json_schema() -> dict[str, Any]:

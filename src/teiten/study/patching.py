@@ -39,7 +39,14 @@ def substitute(template: Any, value: object) -> Any:  # noqa: ANN401 - TOML is u
         return [substitute(item, value) for item in template]
     if template == "{level}":
         return value
-    return template.replace("{level}", str(value)) if isinstance(template, str) else template
+    return (
+        template.replace("{level}", scalar_text(value)) if isinstance(template, str) else template
+    )
+
+
+def scalar_text(value: object) -> str:
+    """Write a TOML value as text: `true` and not Python's `True`."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def toml_value(text: str) -> Any:  # noqa: ANN401 - TOML is untyped
@@ -48,6 +55,20 @@ def toml_value(text: str) -> Any:  # noqa: ANN401 - TOML is untyped
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def key_path(key: str) -> list[str]:
+    """Split a dotted key as TOML does, so that `settings."auto_explain.log_min_duration"` works."""
+    words = key.strip().split(".")
+    try:
+        inner: Any = tomllib.loads(f"{key} = 0")
+    except tomllib.TOMLDecodeError:
+        return words
+    path = []
+    while isinstance(inner, dict) and len(inner) == 1:
+        ((name, inner),) = inner.items()
+        path.append(name)
+    return words if isinstance(inner, dict) else path
 
 
 def apply_setting(document: dict[str, Any], assignment: str) -> dict[str, Any]:
@@ -61,7 +82,7 @@ def apply_setting(document: dict[str, Any], assignment: str) -> dict[str, Any]:
         UsageError: no `=`, an unknown factor or level, or a key below something that is no table.
     """
     key, equals, text = assignment.partition("=")
-    path = key.strip().split(".")
+    path = key_path(key)
     if not equals or not all(path):
         raise UsageError(f"--set {assignment}: write it as KEY=VALUE, such as setup.data.scale=10.")
     if path[0] == "factor":
@@ -80,7 +101,10 @@ def _set_path(table: dict[str, Any], path: list[str], value: Any, shown: str) ->
 
 
 def _set_factor(document: dict[str, Any], path: list[str], text: str, shown: str) -> dict[str, Any]:
-    factors: list[dict[str, Any]] = list(document.get("factor", []))
+    listed = document.get("factor", [])
+    if not isinstance(listed, list) or not all(isinstance(f, dict) for f in listed):
+        raise UsageError(f"--set {shown}: write each factor of the study below [[factor]].")
+    factors: list[dict[str, Any]] = list(listed)
     names = [f.get("name") for f in factors]
     if not path or path[0] not in names:
         raise UsageError(
@@ -90,10 +114,28 @@ def _set_factor(document: dict[str, Any], path: list[str], text: str, shown: str
     at = names.index(path[0])
     factor = factors[at]
     if len(path) == 1:
-        factors[at] = _choose_levels(factor, [x.strip() for x in text.split(",")], shown)
+        factors[at] = _choose_levels(factor, _listed(text, shown), shown)
     else:
-        factors[at] = _set_path(factor, path[1:], toml_value(text), shown)
+        # A label such as 17.10 is text, and would lose its end as a number.
+        value = _plain(text) if path[1:] == ["reference"] else toml_value(text)
+        factors[at] = _set_path(factor, path[1:], value, shown)
     return {**document, "factor": factors}
+
+
+def _listed(text: str, shown: str) -> list[str]:
+    """The words between the commas of `a,b` or of a TOML list such as `["a", "b"]`."""
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    words = [_plain(word.strip()) for word in text.split(",")]
+    if not all(words):
+        raise UsageError(f"--set {shown}: a level is empty; write levels as a,b,c.")
+    return words
+
+
+def _plain(word: str) -> str:
+    """The word without TOML's quotes, where it has them."""
+    value = toml_value(word)
+    return value if isinstance(value, str) else word
 
 
 def _choose_levels(factor: dict[str, Any], words: list[str], shown: str) -> dict[str, Any]:
@@ -106,11 +148,12 @@ def _choose_levels(factor: dict[str, Any], words: list[str], shown: str) -> dict
                 f"it has {', '.join(old)}."
             )
         levels: Any = {w: old[w] for w in words}
-    elif old and all(isinstance(x, str) for x in old):
+    elif old and isinstance(old, list) and all(isinstance(x, str) for x in old):
         levels = words
     else:
         levels = [toml_value(w) for w in words]
     chosen = {**factor, "levels": levels}
-    if str(chosen.get("reference", words[0])) not in words:
+    labels = list(levels) if isinstance(levels, dict) else [scalar_text(x) for x in levels]
+    if "reference" in factor and scalar_text(factor["reference"]) not in labels:
         del chosen["reference"]
     return chosen
