@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,10 +36,13 @@ class Run:
         """The plan: made again from the study and its seed, and checked against the one kept.
 
         Raises:
-            UsageError: the kept plan differs, so the run cannot go on as it began.
+            UsageError: the kept plan differs or is gone, so the run cannot go on as it began.
         """
         plan = make_plan(self.study)
-        kept = json.loads((self.folder / layout.PLAN_FILE).read_bytes())
+        try:
+            kept = json.loads((self.folder / layout.PLAN_FILE).read_bytes())
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{self.folder} has no readable {layout.PLAN_FILE}.") from error
         if json.loads(json.dumps(plan_document(plan))) != kept:
             raise UsageError(
                 f"{self.folder / layout.PLAN_FILE} is not the plan of {layout.STUDY_FILE} beside "
@@ -112,14 +116,25 @@ def open_run(folder: Path) -> Run:
 
 
 def list_runs(archive: Path) -> list[Run]:
-    """All readable runs in an archive, oldest first; folders that are no runs are passed over."""
+    """All runs in an archive that this teiten can read, oldest first; others are passed over.
+
+    One run of a newer format thus does not hide the rest.
+    """
+    runs = []
+    for name in _run_names(archive):
+        with contextlib.suppress(UsageError):
+            runs.append(open_run(archive / name))
+    return runs
+
+
+def _run_names(archive: Path) -> list[str]:
     if not archive.is_dir():
         return []
-    return [
-        open_run(path)
-        for path in sorted(archive.iterdir())
+    return sorted(
+        path.name
+        for path in archive.iterdir()
         if not path.name.startswith(".") and (path / layout.RUN_FILE).is_file()
-    ]
+    )
 
 
 def find_run(archive: Path, name: str) -> Path:
@@ -130,7 +145,7 @@ def find_run(archive: Path, name: str) -> Path:
     """
     if (Path(name) / layout.RUN_FILE).is_file():
         return Path(name)
-    names = [r.name for r in list_runs(archive)]
+    names = _run_names(archive)
     if name == "latest" and names:
         return archive / names[-1]
     matching = [n for n in names if n == name] or [n for n in names if n.startswith(name)]
