@@ -143,11 +143,16 @@ def _problem(
 
 def _allowed(branches: Sequence[ErrorDetails]) -> str:
     told = [e for e in branches if e["type"] not in _TYPES] or branches
-    return " or ".join(dict.fromkeys(_words(e) for e in told))
+    words = list(dict.fromkeys(_words(e) for e in told))
+    if "a number" in words and "a whole number" in words:
+        words.remove("a whole number")
+    return " or ".join([*([", ".join(words[:-1])] if words[1:] else []), words[-1]])
 
 
 def _words(error: ErrorDetails) -> str:
     kind = error["type"]
+    if kind == "tuple_type" and isinstance(error["input"], dict):
+        return f"a list of tables: write [[{error['loc'][-1]}]]"
     if kind in _TYPES:
         return _TYPES[kind]
     if kind == "too_short":
@@ -158,6 +163,8 @@ def _words(error: ErrorDetails) -> str:
 
 
 def _shown(value: object) -> str:
-    """The value as ` = value`, on one line; nothing for what is too long to be shown whole."""
+    """The value as ` = value`, on one line; nothing for tables and what is too long."""
+    if isinstance(value, dict):
+        return ""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return f" = {text}" if len(text) <= _SHOWN_CHARACTERS else ""
