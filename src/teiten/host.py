@@ -56,10 +56,16 @@ def server_user() -> ServerUser:
     As root: `$TEITEN_SERVER_USER`, else `postgres` if there is one, else `nobody`.
 
     Raises:
-        UsageError: the named user does not exist, or is root.
+        UsageError: the named user does not exist, or is root; or we have no user entry.
     """
     if os.geteuid() != 0:
-        me = pwd.getpwuid(os.geteuid())
+        try:
+            me = pwd.getpwuid(os.geteuid())
+        except KeyError as error:
+            raise UsageError(
+                f"User number {os.geteuid()} has no entry in /etc/passwd, and PostgreSQL does not "
+                "start without one: add it, or run as another user."
+            ) from error
         return ServerUser(me.pw_name, me.pw_uid, me.pw_gid)
     asked = os.environ.get(SERVER_USER_VARIABLE)
     for name in (asked,) if asked else ("postgres", "nobody"):
@@ -151,8 +157,12 @@ def spawn(
             extra_groups=[] if switch else None,
             preexec_fn=_dies_with_parent(death_signal),  # noqa: PLW1509 - only calls prctl
         )
-    except (FileNotFoundError, PermissionError) as error:
-        raise TeitenError(f"Cannot execute {os.fspath(argv[0])}: {error.strerror}.") from error
+    except OSError as error:
+        # The kernel's "no such file" may be about the folder to run in, which is then named.
+        named = f" ({error.filename})" if error.filename not in {None, os.fspath(argv[0])} else ""
+        raise TeitenError(
+            f"Cannot execute {os.fspath(argv[0])}: {error.strerror}{named}."
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -185,26 +195,37 @@ def run_program(
         TeitenError: it cannot be executed, ran out of `timeout_s`, or (with `check`) failed.
     """
     words = tuple(os.fspath(a) for a in argv)
-    process = spawn(
+    with spawn(
         words,
         as_server_user=as_server_user,
         cwd=cwd,
         env=env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    )
-    try:
-        out, err = process.communicate(timeout=timeout_s)
-    except subprocess.TimeoutExpired as error:
-        raise TeitenError(f"{Path(words[0]).name} did not end within {timeout_s:g} s.") from error
-    finally:
-        stop_process(process)
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired as error:
+            name = Path(words[0]).name
+            raise TeitenError(f"{name} did not end within {timeout_s:g} s.") from error
+        finally:
+            if process.returncode is None:
+                _stop_group(process)
     done = Completed(
         words, process.returncode, out.decode(errors="replace"), err.decode(errors="replace")
     )
     if check and done.returncode != 0:
         raise TeitenError(f"{Path(words[0]).name} failed: {done.last_words()}")
     return done
+
+
+def _stop_group(process: subprocess.Popen[bytes]) -> None:
+    """Stop a program that is not waited for yet, and all that it started in its group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    stop_process(process)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def stop_process(
