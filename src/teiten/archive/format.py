@@ -2,7 +2,7 @@
 
 RUN/
   run.json           format version, teiten's version, name, when it began
-  study.toml         the study as resolved; scripts/ the load scripts it names
+  study.toml         the study as resolved, with the text of the load scripts it names
   plan.json          seed, treatments, order
   environment.json   the machine and every server
   journal.jsonl      append-only, one line a state change, fsynced

@@ -51,13 +51,19 @@ class Journal:
         return [_parse(line) for line in whole]
 
     def append(self, kind: EventKind, **details: object) -> None:
-        """Add one event; it is on disk when this returns."""
+        """Add one event; it is on disk when this returns.
+
+        Raises:
+            OSError: it could not be written whole (the disk is full); it then does not count.
+        """
         line = json.dumps({"event": kind, "at_s": round(time.time(), 3), **details}, default=str)
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             os.ftruncate(descriptor, self._whole_bytes())
             os.lseek(descriptor, 0, os.SEEK_END)
-            os.write(descriptor, line.encode() + b"\n")
+            rest = line.encode() + b"\n"
+            while rest:  # a disk that fills up takes a part and refuses only the next
+                rest = rest[os.write(descriptor, rest) :]
             os.fsync(descriptor)
         finally:
             os.close(descriptor)

@@ -53,9 +53,9 @@ class RunWriter:
             TeitenError: the archive folder cannot be written.
         """
         name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{study.name}"
+        partial = archive / f".{name}.{os.getpid()}.partial"
         try:
             archive.mkdir(parents=True, exist_ok=True)
-            partial = archive / f".{name}.{os.getpid()}.partial"
             (partial / layout.TRIALS_FOLDER).mkdir(parents=True)
             document = study.model_dump(mode="json", exclude_none=True)
             layout.write_durably(partial / layout.STUDY_FILE, tomli_w.dumps(document).encode())
@@ -64,6 +64,8 @@ class RunWriter:
                 partial / layout.RUN_FILE,
                 {"format": layout.FORMAT_VERSION, "teiten": __version__, "study": study.name},
             )
+            # There from the start, so that its name is as durable as the folder's.
+            layout.write_durably(partial / layout.JOURNAL_FILE, b"")
             final = archive / name
             attempt = 1
             while final.exists():
@@ -72,6 +74,7 @@ class RunWriter:
             partial.rename(final)
             layout.sync_folder(archive)
         except OSError as error:
+            shutil.rmtree(partial, ignore_errors=True)
             raise TeitenError(
                 f"Cannot write a run into {archive}: {error.strerror}; "
                 "choose another folder with --archive."
@@ -137,14 +140,20 @@ class RunWriter:
 
 
 def read_records(folder: Path, numbers: set[int]) -> list[layout.TrialRecord]:
-    """The records of the trials in `numbers`."""
+    """The records of the trials in `numbers`.
+
+    Raises:
+        UsageError: the journal has a trial as done that is not there (any more).
+    """
     trials = folder / layout.TRIALS_FOLDER
-    return [
-        layout.TrialRecord.from_json(
-            json.loads((trials / layout.trial_folder_name(n) / layout.TRIAL_FILE).read_bytes())
-        )
-        for n in sorted(numbers)
-    ]
+    paths = [trials / layout.trial_folder_name(n) / layout.TRIAL_FILE for n in sorted(numbers)]
+    try:
+        return [layout.TrialRecord.from_json(json.loads(path.read_bytes())) for path in paths]
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"{error.filename} is missing, though {layout.JOURNAL_FILE} has that trial as done: "
+            "restore it."
+        ) from error
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
