@@ -173,4 +173,7 @@ def study_json_schema() -> dict[str, Any]:
     schema["properties"]["setup"] = {"$ref": "#/$defs/Setup"}
     margin = schema["properties"]["margin"]
     schema["properties"]["margin"] = {"anyOf": [margin, {"type": "string", "pattern": "%$"}]}
+    # Like the loader, take numbers where they are turned into labels.
+    definitions["Factor"]["properties"]["reference"]["anyOf"].append({"type": "number"})
+    definitions["Factor"]["properties"]["reference"]["anyOf"].append({"type": "boolean"})
     return schema
