@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from teiten.responses import GROUPS, RESPONSES, expand
-from teiten.study.patching import merge, substitute
+from teiten.study.patching import key_path, merge, scalar_text, substitute
 
 Scalar = bool | int | float | str
 
@@ -43,13 +43,15 @@ class PgbenchLoad(_Strict):
     """A pgbench script run by a number of clients for a time.
 
     `script` is a file beside the study, one of teiten's own (`readonly.sql`, `update.sql`), or
-    `builtin:NAME`. Transactions in the first `warmup_s` seconds are not measured.
+    `builtin:NAME` (as `pgbench -b`). The `warmup_s` seconds come before the `duration_s` that are
+    measured.
+    `threads` is by default as many as there are clients, up to the host's cores.
     """
 
     kind: Literal["pgbench"]
     script: str
-    duration_s: Annotated[float, Field(gt=0, le=7 * 86400)]
-    warmup_s: Annotated[float, Field(ge=0, le=86400)] = 0
+    duration_s: Annotated[int, Field(ge=1, le=7 * 86400)]
+    warmup_s: Annotated[int, Field(ge=0, le=86400)] = 0
     protocol: Literal["simple", "extended", "prepared"] = "simple"
     threads: Annotated[int, Field(ge=1)] | None = None
 
@@ -108,7 +110,7 @@ class Factor(_Strict):
     @field_validator("reference", mode="before")
     @classmethod
     def _reference_is_a_label(cls, value: object) -> object:
-        return str(value) if isinstance(value, int | float) else value
+        return scalar_text(value) if isinstance(value, int | float) else value
 
     @model_validator(mode="after")
     def _labels_are_distinct_and_hold_the_reference(self) -> Self:
@@ -125,7 +127,7 @@ class Factor(_Strict):
     @property
     def labels(self) -> list[str]:
         """The labels of the levels, in the study's order."""
-        return [str(level) for level in self.levels]
+        return [scalar_text(level) for level in self.levels]
 
     @property
     def reference_label(self) -> str:
@@ -137,7 +139,7 @@ class Factor(_Strict):
         if isinstance(self.levels, dict):
             return tuple(Level(label=k, value=k, patch=v) for k, v in self.levels.items())
         return tuple(
-            Level(label=str(value), value=value, patch=self._patch_of(value))
+            Level(label=scalar_text(value), value=value, patch=self._patch_of(value))
             for value in self.levels
         )
 
@@ -145,13 +147,13 @@ class Factor(_Strict):
         if self.patch is not None:
             return dict(substitute(self.patch, value))
         patch: Any = value
-        for part in reversed((self.key or self.name).split(".")):
+        for part in reversed(key_path(self.key or self.name)):
             patch = {part: patch}
         return dict(patch)
 
 
 def _margin(value: object) -> object:
-    if isinstance(value, str) and (m := re.fullmatch(r"\s*([0-9.]+)\s*%\s*", value)):
+    if isinstance(value, str) and (m := re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*", value)):
         return float(m[1]) / 100
     if isinstance(value, str):
         raise ValueError(  # noqa: TRY004 - pydantic turns a ValueError into a sentence

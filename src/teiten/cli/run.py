@@ -1,0 +1,82 @@
+"""`teiten run` and `teiten compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from teiten.archive import open_run
+from teiten.archive.reader import find_run
+from teiten.cli.options import DEFAULT_ARCHIVE, ArchiveOption, LanguageOption, SetOption
+from teiten.cli.progress import shown_progress
+from teiten.errors import TeitenError, UsageError
+from teiten.report import build_report, print_terminal, write_html
+from teiten.run.executor import resume_run, start_run
+from teiten.study import load_study
+from teiten.study.comparing import between
+
+
+def run(
+    study: Annotated[
+        str | None, typer.Argument(help="A study of the catalogue, or a study file.")
+    ] = None,
+    *,
+    overrides: SetOption = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Go on with a run that was cut off (or `latest`)."),
+    ] = None,
+    archive: ArchiveOption = DEFAULT_ARCHIVE,
+    language: LanguageOption = "en",
+) -> None:
+    """Run a study on real servers, write its report and print it."""
+    if (study is None) == (resume is None):
+        raise UsageError("Name either a study to run or, with --resume, a run to go on with.")
+    if resume is not None:
+        if overrides:
+            raise UsageError("--set cannot change a run that has begun: leave it out.")
+        folder = find_run(archive, resume)
+        with shown_progress() as progress:
+            resume_run(folder, progress)
+    else:
+        assert study is not None  # noqa: S101 - checked above
+        with shown_progress() as progress:
+            folder = start_run(load_study(study, overrides or ()), archive, progress)
+    _conclude(folder, language)
+
+
+def compare(
+    reference: Annotated[
+        str, typer.Argument(metavar="A", help="The reference: a version or a server source.")
+    ],
+    other: Annotated[str, typer.Argument(metavar="B", help="The server to compare with it.")],
+    *,
+    overrides: SetOption = None,
+    archive: ArchiveOption = DEFAULT_ARCHIVE,
+    language: LanguageOption = "en",
+) -> None:
+    """Compare two servers in a few minutes: reads and updates, few clients, verdict table.
+
+    A and B are versions (17.7) or servers from anywhere (npm:17.7, system:15, prefix:/opt/pg).
+    The same server twice shows what this host's noise alone looks like.
+    """
+    study = load_study("compare", overrides or ())
+    with shown_progress() as progress:
+        folder = start_run(between(study, [reference, other]), archive, progress)
+    _conclude(folder, language)
+
+
+def _conclude(folder: Path, language: str) -> None:
+    """Write the report into the run folder and print it."""
+    finished = open_run(folder)
+    document = build_report(finished, language=language)
+    path = folder / "report.html"
+    try:
+        write_html(document, path)
+    except OSError as error:
+        raise TeitenError(f"Cannot write {path}: {error.strerror}.") from error
+    print_terminal(document, Console(), brief=True)
+    typer.echo(f"\nReport: {path}")

@@ -1,0 +1,1 @@
+"""The executor: one trial, the loop over trials, the journal, resume."""

@@ -1,0 +1,181 @@
+"""Run all trials of a plan that are not yet done; a resumed run only has some done already."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from teiten.archive import RunWriter, open_run
+from teiten.environment import describe_machine, describe_server
+from teiten.host import home_dir
+from teiten.observe import choose_observers
+from teiten.plan import make_plan
+from teiten.run.instances import Instances
+from teiten.run.preflight import prepare
+from teiten.run.progress import load_s, seconds_left
+from teiten.run.trial import TrialRunner
+from teiten.server.dsn import ForeignServer
+from teiten.server.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from teiten.plan import Plan, PlannedTrial
+    from teiten.run.instances import Server
+    from teiten.run.preflight import Ready
+    from teiten.run.progress import Progress
+    from teiten.study import Study
+
+
+def start_run(study: Study, archive: Path, progress: Progress) -> Path:
+    """Run a study from its beginning; return the run folder.
+
+    Raises:
+        UsageError: something cannot be done as asked; nothing was run and no folder made.
+        TeitenError: a trial failed; the run folder is there and can be resumed.
+    """
+    plan = make_plan(study)
+    with Workspace.open() as workspace:
+        ready = prepare(study, plan, say=progress.say)
+        with RunWriter.create(archive, study, plan) as writer:
+            progress.run_created(writer.folder)
+            writer.journal.append("run_started")
+            _Execution(
+                study, plan, writer=writer, ready=ready, workspace=workspace, progress=progress
+            ).run_all()
+    return writer.folder
+
+
+def resume_run(folder: Path, progress: Progress) -> Path:
+    """Go on with a run that was cut off: trials that are complete are kept, the rest is run.
+
+    Raises:
+        UsageError: `folder` is no run, is being written, or its plan was changed.
+        TeitenError: a trial failed; the run can be resumed again.
+    """
+    run = open_run(folder)
+    with RunWriter(folder) as writer:
+        writer.discard_partial_trials()
+        if run.is_complete:
+            progress.say(f"Run {run.name} is complete: there is nothing to resume.")
+            writer.write_table([f.name for f in run.study.factor])
+            return folder
+        with Workspace.open() as workspace:
+            ready = prepare(run.study, run.plan, say=progress.say)
+            progress.run_created(folder)
+            writer.journal.append("run_resumed", done=len(writer.journal.done_trials()))
+            _Execution(
+                run.study,
+                run.plan,
+                writer=writer,
+                ready=ready,
+                workspace=workspace,
+                progress=progress,
+                environment=run.environment,
+            ).run_all()
+    return folder
+
+
+class _Execution:
+    """One session of running: from the first trial that is not done to the last."""
+
+    def __init__(
+        self,
+        study: Study,
+        plan: Plan,
+        *,
+        writer: RunWriter,
+        ready: Ready,
+        workspace: Workspace,
+        progress: Progress,
+        environment: dict[str, Any] | None = None,
+    ) -> None:
+        self._study = study
+        self._plan = plan
+        self._writer = writer
+        self._progress = progress
+        self._ready = ready
+        self._instances = Instances(ready, workspace, progress.say)
+        self._environment: dict[str, Any] = environment or {}
+        self._overheads_s: list[float] = []
+
+    def run_all(self) -> None:
+        """Run what is left; the journal tells how it ended, whatever happens."""
+        done = self._writer.journal.done_trials()
+        remaining = [t for t in self._plan.trials if t.number not in done]
+        runner = self._prepare(remaining)
+        current: PlannedTrial | None = None
+        try:
+            for place, trial in enumerate(remaining):
+                current = trial
+                left_s = seconds_left(remaining[place:], self._overheads_s)
+                self._progress.trial_started(trial, self._plan, left_s)
+                self._run_one(runner, trial)
+        except BaseException as error:
+            number = current.number if current else None
+            kind = "trial_failed" if isinstance(error, Exception) else "run_stopped"
+            self._writer.journal.append(
+                kind, trial=number, cause=str(error) or type(error).__name__
+            )
+            self._write_table()
+            raise
+        self._write_table()
+        self._writer.journal.append("run_finished")
+
+    def _prepare(self, remaining: list[PlannedTrial]) -> TrialRunner:
+        """Build the images, choose observers, describe the machine: before any trial counts."""
+        for setup in {repr(t.treatment.setup): t.treatment.setup for t in remaining}.values():
+            self._instances.build_image(setup)
+        wanted = dict.fromkeys(n for t in self._plan.treatments for n in t.setup.observe)
+        observers, missing = choose_observers(tuple(wanted))
+        for sentence in missing:
+            self._progress.say(f"Not recorded: {sentence}")
+        self._environment |= {
+            "machine": describe_machine([home_dir(), self._writer.folder]),
+            "client": {
+                "spec": self._ready.pgbench.installation.spec,
+                "version": self._ready.pgbench.installation.version,
+                "package": self._ready.pgbench.installation.package,
+            },
+            "not_recorded": list(missing),
+        }
+        self._environment.setdefault("servers", {})
+        self._writer.write_environment(self._environment)
+        return TrialRunner(
+            study=self._study,
+            ready=self._ready,
+            instances=self._instances,
+            observers={o.name: o for o in observers},
+            progress=self._progress,
+            meet_server=self._describe,
+        )
+
+    def _run_one(self, runner: TrialRunner, trial: PlannedTrial) -> None:
+        started_s = time.monotonic()
+        raw = self._writer.begin_trial(trial.number)
+        self._writer.journal.append("trial_started", trial=trial.number)
+        record = runner.run(trial, raw)
+        self._writer.finish_trial(record)
+        self._overheads_s.append(time.monotonic() - started_s - load_s(trial.treatment.setup))
+        self._progress.trial_done(trial, record)
+
+    def _describe(self, server: Server, trial: PlannedTrial) -> None:
+        """Describe each distinct server once, when it is first up."""
+        setup = trial.treatment.setup
+        servers: dict[str, Any] = self._environment["servers"]
+        asked = {
+            "spec": setup.server,
+            "initdb": list(setup.initdb),
+            "settings": setup.guc_settings(),
+        }
+        if any({k: s.get(k) for k in asked} == asked for s in servers.values()):
+            return
+        names = (setup.server, *(f"{setup.server} #{n}" for n in range(2, len(servers) + 3)))
+        name = next(n for n in names if n not in servers)
+        package = None if isinstance(server, ForeignServer) else server.installation.package
+        with server.connect() as connection:
+            servers[name] = {**asked, "package": package, **describe_server(connection)}
+        self._writer.write_environment(self._environment)
+
+    def _write_table(self) -> None:
+        self._writer.write_table([f.name for f in self._study.factor])

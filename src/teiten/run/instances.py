@@ -1,0 +1,128 @@
+"""The servers of a run: data directories cloned by the reset policy, one server up at a time.
+
+Every trial starts its server anew, whatever the policy: so every trial begins in the same state,
+whichever trial was before it. The policy only decides how long a data directory is kept.
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from teiten.server.cluster import Cluster
+from teiten.server.dsn import ForeignServer
+from teiten.server.image import ImageKey, clone_image, ensure_image
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from teiten.plan import PlannedTrial
+    from teiten.run.preflight import Ready
+    from teiten.server.source import Installation
+    from teiten.server.workspace import Workspace
+    from teiten.study import PgbenchData, Setup
+
+Server = Cluster | ForeignServer
+
+PREWARM_EXTENSION = "CREATE EXTENSION IF NOT EXISTS pg_prewarm"
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """Which trials may share a data directory."""
+
+    image: str
+    settings: str
+    period: int
+
+
+class Instances:
+    """Gives a trial its server, started, and takes it back."""
+
+    def __init__(self, ready: Ready, workspace: Workspace, say: Callable[[str], None]) -> None:
+        """Use the workspace for data directories; `say` hears of images being built."""
+        self._ready = ready
+        self._workspace = workspace
+        self._say = say
+        self._directories: dict[_Slot, Path] = {}
+
+    def build_image(self, setup: Setup) -> None:
+        """Build and check the loaded data directory of a set-up, unless it is there."""
+        server = self._ready.servers[setup.server]
+        if not isinstance(server, ForeignServer):
+            self._image(server, setup)
+
+    @contextmanager
+    def server_for(self, trial: PlannedTrial) -> Iterator[Server]:
+        """Start the server of a trial on its data directory; stop it at the end.
+
+        Raises:
+            ServerCrashedError: it did not come up; carries what its log says.
+            TeitenError: the data directory could not be made (disk full).
+        """
+        setup = trial.treatment.setup
+        server = self._ready.servers[setup.server]
+        if isinstance(server, ForeignServer):
+            yield server
+            return
+        cluster = Cluster(server, self._directory(server, trial), self._workspace.socket_dir())
+        cluster.start(setup.guc_settings())
+        try:
+            yield cluster
+        except BaseException:
+            cluster.stop("immediate")
+            self._forget(cluster.data_dir)
+            raise
+        else:
+            cluster.stop("fast")
+
+    def _directory(self, server: Installation, trial: PlannedTrial) -> Path:
+        setup = trial.treatment.setup
+        key = _image_key(server, setup)
+        period = {"trial": trial.number, "block": trial.block, "study": 0}[setup.reset]
+        slot = _Slot(key.digest, repr(sorted(setup.guc_settings().items())), period)
+        for old in [s for s in self._directories if s.period not in {0, trial.number, trial.block}]:
+            self._forget(self._directories[old])
+        if slot not in self._directories:
+            directory = self._workspace.new_dir("data") / "data"
+            clone_image(self._image(server, setup), directory)
+            self._directories[slot] = directory
+        return self._directories[slot]
+
+    def _forget(self, directory: Path) -> None:
+        """Remove a data directory that no later trial may use."""
+        self._directories = {s: d for s, d in self._directories.items() if d != directory}
+        shutil.rmtree(directory.parent, ignore_errors=True)
+
+    def _image(self, server: Installation, setup: Setup) -> Path:
+        data = setup.data
+        assert data.kind == "pgbench"  # noqa: S101 - preflight refuses all else
+
+        def load(cluster: Cluster) -> None:
+            _load_pgbench(cluster, data, self._ready)
+
+        return ensure_image(
+            _image_key(server, setup), server, load=load, workspace=self._workspace, say=self._say
+        )
+
+
+def _image_key(server: Installation, setup: Setup) -> ImageKey:
+    return ImageKey(
+        identity=server.identity,
+        version=server.version,
+        initdb=setup.initdb,
+        data=setup.data.model_dump(mode="json"),
+    )
+
+
+def _load_pgbench(cluster: Cluster, data: PgbenchData, ready: Ready) -> None:
+    ready.pgbench.initialise(cluster.conninfo, data)
+    with cluster.connect() as connection:
+        available = connection.execute(
+            "SELECT 1 FROM pg_available_extensions WHERE name = 'pg_prewarm'"
+        ).fetchone()
+        if available:
+            connection.execute(PREWARM_EXTENSION)

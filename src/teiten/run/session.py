@@ -1,0 +1,117 @@
+"""The load of one trial against its running server: warm-up, baseline, measurement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from teiten.load.pgbench import log_rate_for
+from teiten.observe.base import Observation, Window
+from teiten.run.derive import Baseline
+from teiten.server.cluster import Cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from teiten.load.pgbench import Pgbench, PgbenchResult
+    from teiten.observe.base import Observer
+    from teiten.plan import PlannedTrial
+    from teiten.run.instances import Server
+    from teiten.run.progress import Progress
+    from teiten.study import Study
+
+UNKNOWN_TPS = 100_000.0
+"""Taken where there was no warm-up to estimate from: it bounds the log in any case."""
+
+_WARM_UP, _BASELINE, _MEASUREMENT = range(3)
+"""Phases draw from different random streams, so that none repeats the rows of another."""
+
+
+@dataclass(frozen=True)
+class LoadSession:
+    """What the phases of one trial's load share. `raw` is the folder of the trial's raw files."""
+
+    server: Server
+    pgbench: Pgbench
+    study: Study
+    trial: PlannedTrial
+    observers: Sequence[Observer]
+    raw: Path
+
+    def warm_up(self, progress: Progress) -> float:
+        """Run the load unmeasured for the warm-up time; return its TPS as an expectation."""
+        duration_s = self.trial.treatment.setup.load.warmup_s
+        if not duration_s:
+            return UNKNOWN_TPS
+        progress.stage("warm-up", duration_s)
+        return self._run([f"--time={duration_s}"], self._folder("warmup"), _WARM_UP).tps
+
+    def measure(
+        self, progress: Progress, expected_tps: float
+    ) -> tuple[PgbenchResult, list[Observation], Baseline | None]:
+        """Run the load for its duration while the observers watch.
+
+        Raises:
+            ClientFailedError: pgbench failed; no observer is left running.
+        """
+        baseline = self._baseline()
+        duration_s = self.trial.treatment.setup.load.duration_s
+        progress.stage("measure", duration_s)
+        window = self._window(self.raw)
+        started: list[Observer] = []
+        observations: list[Observation] = []
+        try:
+            for observer in self.observers:
+                observer.start(window)
+                started.append(observer)
+            rate = log_rate_for(expected_tps, duration_s)
+            load = self._run([f"--time={duration_s}"], self.raw, _MEASUREMENT, log_rate=rate)
+        finally:
+            observations.extend(observer.stop() for observer in reversed(started))
+        return load, observations, baseline
+
+    def _baseline(self) -> Baseline | None:
+        """Count what connecting costs: one transaction a client, watched by the counters."""
+        counters = next((o for o in self.observers if o.name == "counters"), None)
+        if counters is None:
+            return None
+        folder = self._folder("baseline")
+        counters.start(self._window(folder))
+        try:
+            load = self._run(["--transactions=1"], folder, _BASELINE)
+        finally:
+            observation = counters.stop()
+        return Baseline(observation.totals, load.transactions)
+
+    def _run(
+        self, limit: Sequence[str], folder: Path, phase: int, *, log_rate: float = 0.0
+    ) -> PgbenchResult:
+        setup = self.trial.treatment.setup
+        return self.pgbench.run(
+            self.server.conninfo,
+            setup.load,
+            clients=setup.clients,
+            scale=setup.data.scale,
+            script=self.study.scripts.get(setup.load.script),
+            limit=limit,
+            # All treatments of a block meet the same random numbers.
+            seed=1000 * self.study.seed % 1_000_000_007 + 10 * self.trial.block + phase,
+            folder=folder,
+            log_rate=log_rate,
+        )
+
+    def _folder(self, name: str) -> Path:
+        folder = self.raw / name
+        folder.mkdir()
+        return folder
+
+    def _window(self, raw: Path) -> Window:
+        owned = self.server if isinstance(self.server, Cluster) else None
+        return Window(
+            raw_dir=raw,
+            conninfo=self.server.conninfo,
+            postmaster_pid=owned.postmaster_pid if owned else None,
+            data_dir=owned.data_dir if owned else None,
+            version_num=self.server.version_num,
+        )

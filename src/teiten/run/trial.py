@@ -1,0 +1,136 @@
+"""Run one trial: prepare, warm up, measure, collect, judge."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from psycopg import sql
+
+from teiten.archive.format import TrialRecord
+from teiten.errors import TeitenError
+from teiten.run.derive import responses_of
+from teiten.run.session import LoadSession
+from teiten.run.validity import judge
+from teiten.server.cluster import Cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from teiten.load.pgbench import PgbenchResult
+    from teiten.observe.base import Observer
+    from teiten.plan import PlannedTrial
+    from teiten.run.instances import Instances, Server
+    from teiten.run.preflight import Ready
+    from teiten.run.progress import Progress
+    from teiten.study import Setup, Study
+
+SECONDS_FILE = "seconds.parquet"
+TRANSACTIONS_FILE = "transactions.parquet"
+
+
+@dataclass(frozen=True)
+class TrialRunner:
+    """All that is the same for every trial of a run.
+
+    `observers` are those this host allows; `meet_server` is told of every server that is up.
+    """
+
+    study: Study
+    ready: Ready
+    instances: Instances
+    observers: Mapping[str, Observer]
+    progress: Progress
+    meet_server: Callable[[Server, PlannedTrial], None]
+
+    def run(self, trial: PlannedTrial, raw: Path) -> TrialRecord:
+        """Run `trial`, leave its raw files in `raw`, and return what is kept of it.
+
+        Raises:
+            TeitenError: a server, the client or the disk failed; the trial counts for nothing.
+        """
+        started_at_s = time.time()
+        setup = trial.treatment.setup
+        self.progress.stage("fresh server")
+        with self.instances.server_for(trial) as server:
+            try:
+                self.meet_server(server, trial)
+                notes = self._settle(server, setup)
+                session = LoadSession(
+                    server, self.ready.pgbench, self.study, trial, self._observers(setup), raw
+                )
+                expected_tps = session.warm_up(self.progress)
+                measured_at_s = time.time()
+                load, observations, baseline = session.measure(self.progress, expected_tps)
+                restarts = _restarts(server)
+            except TeitenError:
+                server.check_alive()  # a crashed server is the better explanation
+                raise
+        self.progress.stage("collect")
+        _keep_load_files(load, raw)
+        responses = responses_of(load, observations, baseline)
+        facts: dict[str, float] = {"log_sampling_rate": load.sampling_rate}
+        for observation in observations:
+            facts |= observation.facts
+        if restarts:
+            facts["server_restarted"] = 1.0
+        return TrialRecord(
+            number=trial.number,
+            block=trial.block,
+            treatment=trial.treatment.number,
+            levels=trial.treatment.levels,
+            values=trial.treatment.values,
+            started_at_s=started_at_s,
+            measured_at_s=measured_at_s,
+            ended_at_s=time.time(),
+            responses=responses,
+            facts=facts,
+            flags=judge(facts, responses),
+            notes=tuple(dict.fromkeys([*notes, *(n for o in observations for n in o.notes)])),
+        )
+
+    def _observers(self, setup: Setup) -> list[Observer]:
+        """The observers that the set-up asks for and the host allows."""
+        return [self.observers[name] for name in setup.observe if name in self.observers]
+
+    def _settle(self, server: Server, setup: Setup) -> list[str]:
+        """Bring data into memory and leave no old work (dead rows, dirty pages) to the trial."""
+        if not isinstance(server, Cluster):
+            return []
+        self.progress.stage("prewarm")
+        notes: list[str] = []
+        with server.connect() as connection:
+            tables = [row[0] for row in connection.execute(_USER_TABLES)]
+            if setup.prewarm:
+                if connection.execute(_HAS_PREWARM).fetchone():
+                    connection.execute(_PREWARM)
+                else:
+                    notes.append(f"{setup.server} has no pg_prewarm: data was not prewarmed.")
+            for table in tables:
+                connection.execute(sql.SQL("VACUUM {}").format(sql.Identifier("public", table)))
+            connection.execute("CHECKPOINT")
+        return notes
+
+
+_USER_TABLES = "SELECT relname FROM pg_stat_user_tables WHERE schemaname = 'public' ORDER BY 1"
+_HAS_PREWARM = "SELECT 1 FROM pg_extension WHERE extname = 'pg_prewarm'"
+_PREWARM = """
+    SELECT sum(pg_prewarm(c.oid::regclass))
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = 'public' AND c.relkind IN ('r', 'i') AND pg_relation_size(c.oid) > 0
+"""
+
+
+def _restarts(server: Server) -> int:
+    """How often the server's processes were restarted after a crash while it was up."""
+    return server.restarts_seen() if isinstance(server, Cluster) else 0
+
+
+def _keep_load_files(load: PgbenchResult, raw: Path) -> None:
+    """Keep pgbench's by-second series and its transaction log, compressed, in place of its text."""
+    load.seconds.write_parquet(raw / SECONDS_FILE)
+    load.transactions_log.write_parquet(raw / TRANSACTIONS_FILE, compression_level=3)
+    for path in raw.glob("pgbench_log.*"):
+        path.unlink()
