@@ -229,8 +229,16 @@ def parse_progress(text: str) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_SECONDS_SCHEMA, orient="row")
 
 
+_LOG_COLUMNS = {
+    "column_1": "client",
+    "column_3": "latency_us",
+    "column_5": "epoch_s",
+    "column_6": "epoch_us",
+}
+
+
 def read_logs(paths: Sequence[Path]) -> pl.DataFrame:
-    """The transaction logs of pgbench as one table: completion time and latency, in completion order.
+    """The transaction logs of pgbench as one table in the order of completion.
 
     Columns: `completed_at_us` (since the epoch), `latency_us` (null for a failed transaction),
     `client`. The format is described under "Per-Transaction Logging" in PostgreSQL's manual.
@@ -240,10 +248,9 @@ def read_logs(paths: Sequence[Path]) -> pl.DataFrame:
             path,
             separator=" ",
             has_header=False,
-            columns=[0, 2, 4, 5],
-            new_columns=["client", "latency_us", "epoch_s", "epoch_us"],
-            schema_overrides=[pl.Int32, pl.String, pl.Int64, pl.Int64],
-        )
+            columns=list(_LOG_COLUMNS),
+            schema_overrides={"column_1": pl.Int32, "column_3": pl.String},
+        ).rename(_LOG_COLUMNS)
         for path in paths
         if path.stat().st_size > 0
     ]
