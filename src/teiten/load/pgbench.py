@@ -229,12 +229,7 @@ def parse_progress(text: str) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_SECONDS_SCHEMA, orient="row")
 
 
-_LOG_COLUMNS = {
-    "column_1": "client",
-    "column_3": "latency_us",
-    "column_5": "epoch_s",
-    "column_6": "epoch_us",
-}
+_LOG_FIELDS = {0: "client", 2: "latency_us", 4: "epoch_s", 5: "epoch_us"}
 
 
 def read_logs(paths: Sequence[Path]) -> pl.DataFrame:
@@ -248,9 +243,9 @@ def read_logs(paths: Sequence[Path]) -> pl.DataFrame:
             path,
             separator=" ",
             has_header=False,
-            columns=list(_LOG_COLUMNS),
-            schema_overrides={"column_1": pl.Int32, "column_3": pl.String},
-        ).rename(_LOG_COLUMNS)
+            columns=list(_LOG_FIELDS),
+            infer_schema=False,  # the word "failed" may come first in the millionth line
+        )
         for path in paths
         if path.stat().st_size > 0
     ]
@@ -258,15 +253,14 @@ def read_logs(paths: Sequence[Path]) -> pl.DataFrame:
         return pl.DataFrame(
             schema={"completed_at_us": pl.Int64, "latency_us": pl.Int64, "client": pl.Int32}
         )
-    return (
-        pl.concat(frames)
-        .select(
-            completed_at_us=pl.col("epoch_s") * 1_000_000 + pl.col("epoch_us"),
-            latency_us=pl.col("latency_us").cast(pl.Int64, strict=False),
-            client="client",
-        )
-        .sort("completed_at_us")
-    )
+    fields = pl.concat(frames)
+    fields.columns = list(_LOG_FIELDS.values())
+    return fields.select(
+        completed_at_us=pl.col("epoch_s").cast(pl.Int64) * 1_000_000
+        + pl.col("epoch_us").cast(pl.Int64),
+        latency_us=pl.col("latency_us").cast(pl.Int64, strict=False),
+        client=pl.col("client").cast(pl.Int32),
+    ).sort("completed_at_us")
 
 
 def latency_percentiles_ms(log: pl.DataFrame) -> Mapping[str, float]:
