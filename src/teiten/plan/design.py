@@ -72,7 +72,7 @@ def make_plan(study: Study) -> Plan:
         # A string seed is hashed by SHA-512, the same in every Python release.
         random.Random(f"teiten {study.seed} block {block}").shuffle(order)  # noqa: S311 - design
         trials.extend(
-            PlannedTrial(number=len(trials) + 1 + place, block=block, treatment=treatment)
-            for place, treatment in enumerate(order)
+            PlannedTrial(number=number, block=block, treatment=treatment)
+            for number, treatment in enumerate(order, start=len(trials) + 1)
         )
     return Plan(seed=study.seed, treatments=treatments, trials=tuple(trials))
