@@ -173,7 +173,11 @@ def study_json_schema() -> dict[str, Any]:
     schema["properties"]["setup"] = {"$ref": "#/$defs/Setup"}
     margin = schema["properties"]["margin"]
     schema["properties"]["margin"] = {"anyOf": [margin, {"type": "string", "pattern": "%$"}]}
+    factor = definitions["Factor"]["properties"]
     # Like the loader, take numbers where they are turned into labels.
-    definitions["Factor"]["properties"]["reference"]["anyOf"].append({"type": "number"})
-    definitions["Factor"]["properties"]["reference"]["anyOf"].append({"type": "boolean"})
+    factor["reference"]["anyOf"] += [{"type": "number"}, {"type": "boolean"}]
+    # Pydantic writes the least length of a union as if it were one of text.
+    del factor["levels"]["minLength"]
+    for form in factor["levels"]["anyOf"]:
+        form["minProperties" if form["type"] == "object" else "minItems"] = 1
     return schema
