@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from teiten import host
 from teiten.errors import TeitenError
 from teiten.observe.base import Observation
-from teiten.observe.processes import process_tree
+from teiten.observe.processes import process_tree, wait_for_new_to_end
 
 if TYPE_CHECKING:
     import subprocess
@@ -190,6 +190,8 @@ class CountersObserver:
         """Count nothing yet."""
         self._perf: subprocess.Popen[bytes] | None = None
         self._output: Path | None = None
+        self._postmaster_pid = 0
+        self._known: frozenset[int] = frozenset()
 
     def unavailable(self) -> str | None:
         """Say why no event at all can be counted here."""
@@ -221,14 +223,12 @@ class CountersObserver:
         if not events:
             return
         self._output = window.raw_dir / "perf_stat.csv"
+        self._postmaster_pid = window.postmaster_pid
+        self._known = process_tree(window.postmaster_pid)
         self._perf = _attach(window.postmaster_pid, events, self._output)
 
     def stop(self) -> Observation:
-        """Detach and read the counts.
-
-        Raises:
-            TeitenError: perf ended early or wrote nothing.
-        """
+        """Detach, once the load's backends have ended, and read the counts."""
         perf, output = self._perf, self._output
         self._perf = self._output = None
         limitation = self.limitation()
@@ -237,11 +237,12 @@ class CountersObserver:
             if not notes:
                 notes = ("Hardware counters are not recorded: the server is not teiten's own.",)
             return Observation(notes=notes)
+        wait_for_new_to_end(self._postmaster_pid, self._known)
         host.stop_process(perf, with_signal=signal.SIGINT)
         text = output.read_text() if output.exists() else ""
         seen = observation_of(parse_perf_csv(text))
         if not seen.totals:
-            raise TeitenError(f"perf stat counted nothing; see {output}.")
+            return Observation(notes=(*notes, f"perf stat counted nothing; see {output}."))
         return Observation(totals=seen.totals, facts=seen.facts, notes=(*notes, *seen.notes))
 
 

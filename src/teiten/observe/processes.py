@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,6 +99,13 @@ def subtree(parents: Mapping[int, int], root: int) -> frozenset[int]:
 def process_tree(root: int) -> frozenset[int]:
     """Return the processes that now descend from `root`, with `root`; empty when it has ended."""
     return subtree({pid: p.parent for pid, p in read_processes().items()}, root)
+
+
+def wait_for_new_to_end(root: int, known: frozenset[int], timeout_s: float = 0.5) -> None:
+    """Wait until no descendant of `root` is left that is not `known`: the load's backends."""
+    deadline = time.monotonic() + timeout_s
+    while process_tree(root) - known and time.monotonic() < deadline:
+        time.sleep(0.005)
 
 
 def cpu_time(processes: Iterable[Process]) -> CpuTime:

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from teiten.observe.base import Observation
-from teiten.observe.processes import CpuTime, cpu_time, read_processes, subtree
+from teiten.observe.processes import (
+    CpuTime,
+    cpu_time,
+    process_tree,
+    read_processes,
+    subtree,
+    wait_for_new_to_end,
+)
 
 if TYPE_CHECKING:
     from teiten.observe.base import Window
@@ -103,6 +110,7 @@ class ProcfsObserver:
         """Watch nothing yet."""
         self._window: Window | None = None
         self._before: Snapshot | None = None
+        self._known: frozenset[int] = frozenset()
 
     def unavailable(self) -> str | None:
         """None on Linux."""
@@ -113,14 +121,18 @@ class ProcfsObserver:
     def start(self, window: Window) -> None:
         """Take the first snapshot."""
         self._window = window
+        if window.postmaster_pid is not None:
+            self._known = process_tree(window.postmaster_pid)
         self._before = take_snapshot(window.postmaster_pid)
 
     def stop(self) -> Observation:
-        """Take the second snapshot, write both as `procfs.json`, and compare them."""
+        """Take the second snapshot once the load's backends have ended; write `procfs.json`."""
         if self._window is None or self._before is None:
             raise RuntimeError("stop() without start()")
         window, before = self._window, self._before
         self._window = self._before = None
+        if window.postmaster_pid is not None:
+            wait_for_new_to_end(window.postmaster_pid, self._known)
         after = take_snapshot(window.postmaster_pid)
         raw = {"before": asdict(before), "after": asdict(after)}
         (window.raw_dir / "procfs.json").write_text(json.dumps(raw) + "\n")
