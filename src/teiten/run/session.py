@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -59,16 +60,13 @@ class LoadSession:
         duration_s = self.trial.treatment.setup.load.duration_s
         progress.stage("measure", duration_s)
         window = self._window(self.raw)
-        started: list[Observer] = []
         observations: list[Observation] = []
-        try:
+        with ExitStack() as watching:  # all are stopped, also when the load or one of them fails
             for observer in self.observers:
                 observer.start(window)
-                started.append(observer)
+                watching.callback(_collect, observer, observations)
             rate = log_rate_for(expected_tps, duration_s)
             load = self._run([f"--time={duration_s}"], self.raw, _MEASUREMENT, log_rate=rate)
-        finally:
-            observations.extend(observer.stop() for observer in reversed(started))
         return load, observations, baseline
 
     def _baseline(self) -> Baseline | None:
@@ -115,3 +113,7 @@ class LoadSession:
             data_dir=owned.data_dir if owned else None,
             version_num=self.server.version_num,
         )
+
+
+def _collect(observer: Observer, observations: list[Observation]) -> None:
+    observations.append(observer.stop())

@@ -93,7 +93,7 @@ class TrialRunner:
 
     def _observers(self, setup: Setup) -> list[Observer]:
         """The observers that the set-up asks for and the host allows."""
-        return [self.observers[name] for name in setup.observe if name in self.observers]
+        return [o for name, o in self.observers.items() if name in setup.observe]
 
     def _settle(self, server: Server, setup: Setup) -> list[str]:
         """Bring data into memory and leave no old work (dead rows, dirty pages) to the trial."""
