@@ -105,13 +105,21 @@ class LoadSession:
         return folder
 
     def _window(self, raw: Path) -> Window:
-        owned = self.server if isinstance(self.server, Cluster) else None
+        server = self.server
+        if isinstance(server, Cluster):
+            return Window(
+                raw_dir=raw,
+                conninfo=server.conninfo,
+                postmaster_pid=server.postmaster_pid,
+                data_dir=server.data_dir,
+                version_num=server.installation.version_num,
+            )
         return Window(
             raw_dir=raw,
-            conninfo=self.server.conninfo,
-            postmaster_pid=owned.postmaster_pid if owned else None,
-            data_dir=owned.data_dir if owned else None,
-            version_num=self.server.version_num,
+            conninfo=server.conninfo,
+            postmaster_pid=None,
+            data_dir=None,
+            version_num=server.version_num,
         )
 
 
