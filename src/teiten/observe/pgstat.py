@@ -24,6 +24,7 @@ _PAUSE_S = 0.005
 _GONE_WAIT_AT_START_S = 0.3  # others may hold a connection for good
 _GONE_WAIT_AT_STOP_S = 5.0
 _COLLECTOR_WAIT_S = 5.0
+_COLLECTOR_PAUSE_S = 0.1  # each look is a transaction that is reported late
 
 
 class PgstatObserver:
@@ -126,7 +127,7 @@ class _Session:
         """Read the views once all that was reported before now is in them.
 
         `own_transactions` is how many transactions of this session the figures hold: exact with
-        statistics in shared memory, a few too many with the collector.
+        statistics in shared memory, within ten with the collector.
         """
         if self._version_num >= _SHARED_MEMORY_STATISTICS:
             self._ask("SELECT pg_stat_force_next_flush()")
@@ -137,7 +138,7 @@ class _Session:
             deadline = time.monotonic() + _COLLECTOR_WAIT_S
             fresh = "SELECT pg_stat_get_snapshot_timestamp() >= %s"
             while not self._ask(fresh, (now,)) and time.monotonic() < deadline:
-                time.sleep(_PAUSE_S)
+                time.sleep(_COLLECTOR_PAUSE_S)
         held = self._transactions
         snapshot: dict[str, Any] = self._ask(snapshot_query(self._version_num))
         return snapshot | {"own_transactions": held}

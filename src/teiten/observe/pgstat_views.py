@@ -50,8 +50,8 @@ def compare(before: Snapshot, after: Snapshot) -> Observation:
 
     Totals: `wal_bytes` (from the insert position), `wal_records` and `wal_fpi` (14+),
     `buffers_hit` and `buffers_read` (shared and local buffers of all databases),
-    `blocks_written` (blocks of relations that any process handed to the kernel, extensions of
-    files included, temporary tables not), `temp_bytes` (temporary files), `xact_commit`
+    `blocks_written` (16+: blocks of relations that any process handed to the kernel, extensions
+    of files included, temporary tables not), `temp_bytes` (temporary files), `xact_commit`
     (without the observer's own).
 
     Facts: `checkpoints` (timed or requested, begun in the window), `checkpoint_blocks` (written
@@ -75,11 +75,12 @@ def compare(before: Snapshot, after: Snapshot) -> Observation:
         "buffers_hit": _database(after, "blks_hit") - _database(before, "blks_hit"),
         "buffers_read": _database(after, "blks_read") - _database(before, "blks_read"),
         "temp_bytes": _database(after, "temp_bytes") - _database(before, "temp_bytes"),
-        "blocks_written": _blocks_written(after) - _blocks_written(before),
         "xact_commit": _commits(after) - _commits(before),
     }
     if before["wal_insert_bytes"] is not None and after["wal_insert_bytes"] is not None:
         totals["wal_bytes"] = float(after["wal_insert_bytes"] - before["wal_insert_bytes"])
+    if "io" in after:
+        totals["blocks_written"] = _blocks_written(after) - _blocks_written(before)
     if "wal" in after:
         for name in ("wal_records", "wal_fpi"):
             totals[name] = float(after["wal"][name] - before["wal"][name])
@@ -132,14 +133,11 @@ def _checkpoint_blocks(snapshot: Snapshot) -> float:
 
 
 def _blocks_written(snapshot: Snapshot) -> float:
-    """Blocks of permanent relations written or added by any process.
+    """Blocks of permanent relations written or added by any process (pg_stat_io).
 
-    18 counts operations (of several blocks) and bytes, 16 and 17 blocks; before 16 there is
-    pg_stat_bgwriter, whose `buffers_backend` holds all other processes' writes and extensions.
+    18 counts operations (of several blocks) and bytes, 16 and 17 blocks. Before 16 there is only
+    pg_stat_bgwriter, where what backends wrote shows up no earlier than the next checkpoint.
     """
-    if "io" not in snapshot:
-        view = snapshot["bgwriter"]
-        return float(view["buffers_checkpoint"] + view["buffers_clean"] + view["buffers_backend"])
     blocks = 0.0
     for row in _rows(snapshot, "io"):
         if row["object"] != "relation":
