@@ -1,13 +1,14 @@
 """The run folder: format, writing, reading across runs."""
 
 from teiten.archive.format import FORMAT_VERSION, Flag, TrialRecord
-from teiten.archive.journal import Event, Journal
+from teiten.archive.journal import Event, EventKind, Journal
 from teiten.archive.reader import Run, list_runs, open_run
 from teiten.archive.writer import RunWriter
 
 __all__ = [
     "FORMAT_VERSION",
     "Event",
+    "EventKind",
     "Flag",
     "Journal",
     "Run",

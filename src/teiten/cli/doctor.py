@@ -21,8 +21,8 @@ def doctor() -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
     for finding in findings:
         said = Text(finding.found)
-        if finding.what_to_do:
-            said.append(f"\n{finding.what_to_do}", style="italic")
+        if finding.advice:
+            said.append(f"\n{finding.advice}", style="italic")
         table.add_row(finding.topic, Text(finding.status, style=_STYLE[finding.status]), said)
     Console().print(table)
     if any(f.status == "bad" for f in findings):

@@ -20,6 +20,7 @@ from teiten.server.workspace import Workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from teiten.archive import EventKind
     from teiten.plan import Plan, PlannedTrial
     from teiten.run.instances import Server
     from teiten.run.preflight import Ready
