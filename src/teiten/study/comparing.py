@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from teiten.study.model import Factor, Study
@@ -19,15 +20,16 @@ def between(study: Study, servers: Sequence[str]) -> Study:
     A bare version means the source `npm:`. The same server may be named twice (an A/A
     comparison); its labels are then told apart by a letter.
     """
-    counts = Counter(servers)
+    sources = [server if ":" in server else f"npm:{server}" for server in servers]
+    counts = Counter(sources)
     seen: Counter[str] = Counter()
     levels: dict[str, dict[str, Any]] = {}
-    for server in servers:
-        seen[server] += 1
-        label = server.removeprefix("npm:")
-        if counts[server] > 1:
-            label = f"{label} {'ABCDEFGHIJ'[seen[server] - 1]}"
-        levels[label] = {"server": server if ":" in server else f"npm:{server}"}
+    for source in sources:
+        seen[source] += 1
+        label = source.removeprefix("npm:")
+        if counts[source] > 1:
+            label = f"{label} {ascii_uppercase[seen[source] - 1]}"
+        levels[label] = {"server": source}
     factors = tuple(
         Factor(name=f.name, title=f.title, reference=next(iter(levels)), levels=levels)
         if f.name == _FACTOR
