@@ -4,7 +4,7 @@ LOCK := CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/python -m piptools compile --q
 	--generate-hashes --allow-unsafe --strip-extras --no-annotate --no-config --no-emit-index-url \
 	--no-emit-find-links --no-emit-trusted-host --no-emit-options
 
-.PHONY: help demo test lint format lock clean
+.PHONY: help demo test lint format docs lock clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -26,6 +26,10 @@ format: ## rewrite the code in the house style
 	@scripts/bootstrap test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: ## write the command reference from the program
+	@scripts/bootstrap test
+	PYTHONPATH=. $(BIN)/python scripts/command_reference.py
 
 lock: ## choose dependencies anew and write the lock files
 	@scripts/bootstrap test

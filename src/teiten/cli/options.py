@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -28,6 +28,6 @@ SetOption = Annotated[
 ]
 
 LanguageOption = Annotated[
-    str,
-    typer.Option("--lang", envvar="TEITEN_LANG", help="Language of the report: en or ja."),
+    Literal["en", "ja"],
+    typer.Option("--lang", envvar="TEITEN_LANG", help="Language of the report."),
 ]

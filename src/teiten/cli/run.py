@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -69,7 +69,7 @@ def compare(
     _conclude(folder, language)
 
 
-def _conclude(folder: Path, language: str) -> None:
+def _conclude(folder: Path, language: Literal["en", "ja"]) -> None:
     """Write the report into the run folder and print it."""
     finished = open_run(folder)
     document = build_report(finished, language=language)

@@ -113,10 +113,12 @@ class _Execution:
                 self._progress.trial_started(trial, self._plan, left_s)
                 self._run_one(runner, trial)
         except BaseException as error:
-            number = current.number if current else None
-            kind = "trial_failed" if isinstance(error, Exception) else "run_stopped"
+            failed = isinstance(error, Exception)
+            ended: EventKind = "trial_failed" if failed else "run_stopped"
             self._writer.journal.append(
-                kind, trial=number, cause=str(error) or type(error).__name__
+                ended,
+                trial=current.number if current else None,
+                cause=str(error) or type(error).__name__,
             )
             self._write_table()
             raise

@@ -113,7 +113,7 @@ def _image_key(server: Installation, setup: Setup) -> ImageKey:
     return ImageKey(
         identity=server.identity,
         version=server.version,
-        initdb=setup.initdb,
+        initdb_options=setup.initdb,
         data=setup.data.model_dump(mode="json"),
     )
 
