@@ -9,7 +9,6 @@ import secrets
 import signal
 import subprocess
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import psycopg
@@ -23,6 +22,7 @@ from teiten.server.settings import check_settings, config_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from teiten.server.installation import Installation
 
@@ -119,8 +119,16 @@ class Cluster:
             raise ServerCrashedError(f"{self._name()} is not running.")
         return self._process.pid
 
-    def start(self, settings: Mapping[str, str] | None = None, *, timeout_s: float = 600.0) -> None:
+    def start(
+        self,
+        settings: Mapping[str, str] | None = None,
+        *,
+        timeout_s: float = 600.0,
+        launcher: Sequence[str] = (),
+    ) -> None:
         """Start the server with `settings` and wait until it takes connections.
+
+        `launcher` is a command line that runs the server, such as valgrind with its options.
 
         Raises:
             UsageError: this version refuses a setting.
@@ -135,7 +143,7 @@ class Cluster:
         self._clear_leftovers()
         self._write_settings(given)
         self._write_authentication()
-        self._spawn()
+        self._spawn(launcher)
         try:
             self._wait_ready(timeout_s)
             if self._settings.get("listen_addresses"):
@@ -218,6 +226,11 @@ class Cluster:
         if self.restarts_seen():
             raise self._crash("lost a server process and restarted")
 
+    def forget_settings(self) -> None:
+        """Remove the settings of the last start from the data directory (also ALTER SYSTEM's)."""
+        for name in (_SETTINGS_FILE, "postgresql.auto.conf"):
+            self._write(name, "")
+
     def _name(self) -> str:
         return f"PostgreSQL {self.installation.version} ({self.installation.spec})"
 
@@ -271,12 +284,12 @@ class Cluster:
         path.chmod(0o600)
         host.server_user().own(path)
 
-    def _spawn(self) -> None:
+    def _spawn(self, launcher: Sequence[str]) -> None:
         with self.log_path.open("ab") as log:
             self._log_start = log.tell()
             self._started_at_s = time.time()
             self._process = host.spawn(
-                [self.installation.program("postgres"), "-D", self.data_dir],
+                [*launcher, self.installation.program("postgres"), "-D", self.data_dir],
                 as_server_user=True,
                 # An immediate shutdown, which ends the backends as well.
                 death_signal=signal.SIGQUIT,
