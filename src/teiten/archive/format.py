@@ -110,11 +110,16 @@ def trials_frame(records: Iterable[TrialRecord], factors: Sequence[str]) -> pl.D
 
 def _factor_column(records: Sequence[TrialRecord], factor: str) -> pl.Series:
     values = [r.values[factor] for r in records]
-    if all(isinstance(v, int) and not isinstance(v, bool) for v in values):
+    if all(_is_whole(v) for v in values):
         return pl.Series(values, dtype=pl.Int64)
-    if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
+    if all(_is_whole(v) or isinstance(v, float) for v in values):
         return pl.Series(values, dtype=pl.Float64)
     return pl.Series([r.levels[factor] for r in records], dtype=pl.String)
+
+
+def _is_whole(value: Scalar) -> bool:
+    """Whether this is a number of 64 bits; a larger one is kept by its label."""
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
 
 
 def write_durably(path: Path, content: bytes) -> None:

@@ -84,6 +84,7 @@ def test_the_table_has_a_row_a_trial_in_run_order_and_null_for_what_was_not_reco
         ([1, 16], pl.Int64(), [1, 16]),
         ([0.5, 1], pl.Float64(), [0.5, 1.0]),
         ([1, "max"], pl.String(), ["1", "max"]),
+        ([1, 2**63], pl.String(), ["1", "9223372036854775808"]),
         ([True, False], pl.String(), ["True", "False"]),
         (["17.7", "18.1"], pl.String(), ["17.7", "18.1"]),
     ],
