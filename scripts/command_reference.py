@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "commands.md"
 WIDTH = 92
+HEADING = "# Commands\n\nGenerated from the program by `make docs`; do not edit.\n"
 
 
 def command_paths(group: Typer) -> Iterator[tuple[str, ...]]:
@@ -42,10 +43,13 @@ def help_of(path: tuple[str, ...]) -> str:
 
 def reference() -> str:
     """The whole reference as Markdown."""
-    parts = ["# Commands\n\nGenerated from the program by `make docs`; do not edit.\n"]
-    for path in ((), *command_paths(app)):
-        parts.append(f"## `{' '.join(('teiten', *path))}`\n\n```text\n{help_of(path)}\n```\n")
-    return "\n".join(parts)
+    sections = [
+        f"## `{' '.join(('teiten', *path))}`\n\n```text\n{help_of(path)}\n```\n"
+        for path in ((), *command_paths(app))
+    ]
+    return "\n".join(
+        ["# Commands\n\nGenerated from the program by `make docs`; do not edit.\n", *sections]
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Print what pyproject.toml asks for, as input for pip-compile: `run`, or a dependency group."""  # noqa: INP001 - a script, in no package
+"""Print what pyproject.toml asks for, as input for pip-compile: `run`, or a dependency group."""
 
 import sys
 import tomllib

@@ -36,8 +36,20 @@ def list_command(
     for each in list_cached():
         table.add_row(each.spec, each.version, each.package)
     Console().print(table)
+    images = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("image", "version", "data", "MiB"):
+        images.add_column(heading, justify="right" if heading == "MiB" else "left")
     for image in list_images():
-        typer.echo(f"image {image}")
+        data = " ".join(f"{k}={v}" for k, v in image.data.items())
+        images.add_row(
+            f"image:{image.digest}",
+            image.version,
+            " ".join((data, *image.initdb_options)),
+            f"{image.bytes / 2**20:,.0f}",
+        )
+    if images.row_count:
+        Console().print()
+        Console().print(images)
     if available:
         for source, versions in list_available().items():
             typer.echo(f"{source}: {' '.join(versions) or 'nothing, or not reachable'}")

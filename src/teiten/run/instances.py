@@ -69,15 +69,19 @@ class Instances:
             yield server
             return
         cluster = Cluster(server, self._directory(server, trial), self._workspace.socket_dir())
-        cluster.start(setup.guc_settings())
+        self._workspace.adopt(cluster)
         try:
+            cluster.start(setup.guc_settings())
             yield cluster
+            if setup.reset != "trial":
+                cluster.stop("fast")  # the next trial starts without recovery
         except BaseException:
-            cluster.stop("immediate")
+            cluster.kill()
             self._forget(cluster.data_dir)
             raise
-        else:
-            cluster.stop("fast")
+        if setup.reset == "trial":
+            cluster.kill()
+            self._forget(cluster.data_dir)
 
     def _directory(self, server: Installation, trial: PlannedTrial) -> Path:
         setup = trial.treatment.setup
