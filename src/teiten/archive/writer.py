@@ -57,7 +57,8 @@ class RunWriter:
         try:
             archive.mkdir(parents=True, exist_ok=True)
             (partial / layout.TRIALS_FOLDER).mkdir(parents=True)
-            document = study.model_dump(mode="json", exclude_none=True)
+            # Not as JSON, which has no infinity; TOML has.
+            document = study.model_dump(exclude_none=True)
             layout.write_durably(partial / layout.STUDY_FILE, tomli_w.dumps(document).encode())
             layout.write_json(partial / layout.PLAN_FILE, plan_document(plan))
             layout.write_json(

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 import tomli_w
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from teiten.archive import Flag, Run, RunWriter, TrialRecord, list_runs, open_run
@@ -320,6 +320,7 @@ STUDIES = st.fixed_dictionaries(
 
 @settings(deadline=None, max_examples=40)
 @given(STUDIES)
+@example({"factor": [{"name": "x", "key": "settings.x", "levels": [float("inf"), -0.0]}]})
 def test_a_study_is_kept_as_it_was_resolved(changes: dict[str, Any]) -> None:
     study = study_of(changes)
     with tempfile.TemporaryDirectory() as archive:
