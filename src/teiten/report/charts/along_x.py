@@ -1,0 +1,144 @@
+"""A response along the x axis: every trial a dot, the medians a line.
+
+Two scales: absolute (from zero, or logarithmic where the values span decades), and relative to
+the reference (centred on no change, with the margin as a band).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import polars as pl
+
+from teiten.report.charts import theme
+from teiten.report.charts.panel import Panel, Span
+from teiten.report.numbers import change, figure
+from teiten.stats.summary import block_ratios, ratios, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from altair.typing import ChartType
+
+    from teiten.report.layout import Layout
+
+_LOG_FROM_RATIO = 40
+
+
+def spans_decades(layout: Layout, response: str) -> bool:
+    """Whether a linear axis would hide most of the values."""
+    values = layout.trials[response].drop_nulls()
+    lowest, highest = values.min(), values.max()
+    if not isinstance(lowest, float) or not isinstance(highest, float) or lowest <= 0:
+        return False
+    return highest / lowest > _LOG_FROM_RATIO
+
+
+def absolute(
+    layout: Layout, response: str, *, title: str, half_width: bool = False, log: bool = False
+) -> Mapping[str, Any]:
+    """Dots of all trials and the line of the medians, one panel a combination of other factors."""
+    panels = [
+        _absolute_panel(layout, panel, response, title=title, size=size, log=log)
+        for panel, size in _sizes(layout, half_width=half_width)
+    ]
+    return theme.finish(theme.side_by_side(panels, columns=1 if half_width else 2))
+
+
+def relative(layout: Layout, response: str, *, title: str, margin: float) -> Mapping[str, Any]:
+    """Ratios to the reference: one dot a block, the line of the ratios of medians."""
+    panels = [
+        _relative_panel(layout, panel, response, title=title, size=size, margin=margin)
+        for panel, size in _sizes(layout, half_width=False)
+    ]
+    return theme.finish(theme.side_by_side(panels, columns=2))
+
+
+def _sizes(layout: Layout, *, half_width: bool) -> list[tuple[str, tuple[int, int]]]:
+    shown = [p for p in layout.panels if layout.of_panel(p).height]
+    if half_width:
+        return [(p, (theme.HALF_WIDTH, 190)) for p in shown]
+    if len(shown) == 1:
+        return [(shown[0], (theme.WIDTH - 60, 300))]
+    return [(p, (theme.HALF_WIDTH, 230)) for p in shown]
+
+
+def _absolute_panel(
+    layout: Layout, panel: str, response: str, *, title: str, size: tuple[int, int], log: bool
+) -> ChartType:
+    trials = (
+        layout.of_panel(panel)
+        .filter(pl.col(response).is_not_null() & (not log or pl.col(response) > 0))
+        .select("level", "x", "block", "trial", "flagged", pl.col(response).alias("value"))
+    )
+    medians = summarise(trials, ["level", "x"], "value")
+    y = {
+        "title": title,
+        "scale": alt.Scale(type="log") if log else alt.Scale(zero=True, nice=True),
+        "axis": alt.Axis(labelExpr=theme.NUMBER),
+    }
+    span = Span(0.0, _largest(trials["value"]), is_log=False)
+    if log:
+        span = Span(_smallest(trials["value"]), _largest(trials["value"]), is_log=True)
+    drawn = Panel(layout, panel, layout.levels, size, span)
+    return drawn.draw(trials, medians, y, shown=figure)
+
+
+def _relative_panel(
+    layout: Layout, panel: str, response: str, *, title: str, size: tuple[int, int], margin: float
+) -> ChartType:
+    trials = layout.of_panel(panel)
+    within = [*layout.comparison.within, "block"]
+    marked = trials.select("level", "block", "panel", "x", "trial", "flagged")
+    reference = trials.filter(pl.col("level") == layout.reference).select(
+        *within, pl.col("flagged").alias("reference_flagged")
+    )
+    dots = (
+        block_ratios(trials, layout.comparison, response)
+        .join(marked, on=["level", *within], how="left")
+        .join(reference, on=within, how="left")
+        .with_columns(
+            (pl.col("ratio") - 1).alias("value"), pl.col("flagged") | pl.col("reference_flagged")
+        )
+    )
+    lines = ratios(trials, layout.comparison, response).with_columns(
+        (pl.col("ratio") - 1).alias("median")
+    )
+    if not layout.has_x:
+        lines = lines.with_columns(pl.col("level").alias("x"))
+    values = [*dots["value"].to_list(), *lines["median"].to_list()]
+    reach = max([1.6 * margin, *(1.08 * abs(v) for v in values)])
+    domain = [min(-1.6 * margin, 1.08 * min(values, default=0.0)), max(1.6 * margin, reach)]
+    if min(values, default=0.0) < 0 and max(values, default=0.0) <= margin:
+        domain[1] = 1.6 * margin
+    y = {
+        "title": title,
+        "scale": alt.Scale(domain=domain, nice=False, zero=False),
+        "axis": alt.Axis(labelExpr=theme.CHANGE, tickCount=7),
+    }
+    band = (
+        alt.Chart(pl.DataFrame({"low": [-margin], "high": [margin]}))
+        .mark_rect(color=theme.MARGIN_BAND)
+        .encode(y=alt.Y("low:Q"), y2="high:Q")
+    )
+    zero = (
+        alt.Chart(pl.DataFrame({"zero": [0.0]}))
+        .mark_rule(color=theme.REFERENCE, strokeDash=[4, 3], strokeWidth=1.4)
+        .encode(y="zero:Q")
+    )
+    levels = [level for level in layout.levels if level != layout.reference]
+    drawn = Panel(layout, panel, levels, size, Span(*domain, is_log=False))
+    return drawn.draw(dots, lines, y, shown=_as_change, below=(band, zero))
+
+
+def _as_change(value: float) -> str:
+    return change(value + 1)
+
+
+def _largest(values: pl.Series) -> float:
+    return max(values.to_list(), default=1.0)
+
+
+def _smallest(values: pl.Series) -> float:
+    return min(values.to_list(), default=1.0)

@@ -1,0 +1,192 @@
+"""One panel of a chart along the x axis: lines of medians, dots of trials, flags, labels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import polars as pl
+
+from teiten.report.charts import theme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from altair.typing import ChartType
+
+    from teiten.report.layout import Layout
+
+_DOT_PX = 9
+_TICK_PX = 34
+_LABEL_PX = 15
+
+
+@dataclass(frozen=True)
+class Span:
+    """The range of a y axis, so that labels can be kept apart on it."""
+
+    low: float
+    high: float
+    is_log: bool
+
+    def to_share(self, value: float) -> float:
+        """Where on the axis a value is: 0 at its foot, 1 at its top."""
+        if self.is_log:
+            return math.log(value / self.low) / (math.log(self.high / self.low) or 1.0)
+        return (value - self.low) / ((self.high - self.low) or 1.0)
+
+    def from_share(self, share: float) -> float:
+        """The value at a place on the axis."""
+        if self.is_log:
+            return self.low * (self.high / self.low) ** share
+        return self.low + share * (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Where and how large: `levels` are those of the compared factor that are shown."""
+
+    layout: Layout
+    title: str
+    levels: Sequence[str]
+    size: tuple[int, int]
+    span: Span
+
+    def draw(
+        self,
+        dots: pl.DataFrame,
+        medians: pl.DataFrame,
+        y: Mapping[str, Any],
+        *,
+        shown: Callable[[float], str],
+        below: Sequence[ChartType] = (),
+    ) -> ChartType:
+        """Layer everything.
+
+        `dots` has `level`, `x`, `trial`, `flagged`, `value`; `medians` has `level`, `x`, `median`;
+        `y` are the options of the y axis; `shown` writes a value for a reader.
+        """
+        points = (
+            alt.Chart(dots.with_columns(self._description(shown)))
+            .mark_point(filled=True, opacity=0.8, aria=True)
+            .encode(
+                self._x(),
+                alt.Y("value:Q", **y),
+                self._color(),
+                alt.Shape(
+                    "level:N",
+                    scale=theme.shapes(self.layout.levels, self.layout.reference, self.levels),
+                    legend=self._legend(),
+                ),
+                description=alt.Description("description:N"),
+                **self._offset(),
+            )
+        )
+        flags = (
+            alt.Chart(dots.filter(pl.col("flagged")))
+            .mark_point(shape=theme.FLAG_SHAPE, size=110, color=theme.FLAG, strokeWidth=1.4)
+            .encode(self._x(), alt.Y("value:Q", **y), **self._offset())
+        )
+        layers = [*below, self._medians(medians, y), points, flags, *self._labels(medians)]
+        chart: ChartType = alt.layer(*layers).properties(width=self.size[0], height=self.size[1])
+        return theme.titled(chart, self.title)
+
+    def _medians(self, medians: pl.DataFrame, y: Mapping[str, Any]) -> ChartType:
+        """A line where the x axis is numeric, else a bar for each median."""
+        chart = alt.Chart(medians)
+        median = alt.Y("median:Q", **y)
+        if not self.layout.x_is_numeric:
+            bar = chart.mark_tick(thickness=2.5, size=26, orient="horizontal")
+            return bar.encode(self._x(), median, self._color(), **self._offset())
+        if not self.layout.has_x:
+            return chart.mark_line(color=theme.REFERENCE).encode(self._x(), median)
+        dash = alt.StrokeDash(
+            "level:N",
+            scale=theme.dashes(self.layout.levels, self.layout.reference, self.levels),
+            legend=None,
+        )
+        return chart.mark_line().encode(self._x(), median, self._color(), dash)
+
+    def _labels(self, medians: pl.DataFrame) -> list[ChartType]:
+        """The levels' names at the ends of their lines."""
+        if not (self.layout.x_is_numeric and self.layout.has_x) or len(self.levels) > 6:  # noqa: PLR2004 - more would hide each other
+            return []
+        last = {x: place for place, x in enumerate(self.layout.x_labels)}
+        ends = (
+            medians.with_columns(pl.col("x").replace_strict(last).alias("place"))
+            .filter(pl.col("place") == pl.col("place").max().over("level"))
+            .filter(pl.col("place") == len(last) - 1)
+            .sort("median")
+        )
+        if not ends.height:
+            return []
+        shares = [self.span.to_share(value) for value in ends["median"]]
+        apart = keep_apart(shares, _LABEL_PX / self.size[1])
+        placed = ends.with_columns(
+            pl.Series("label_y", [self.span.from_share(share) for share in apart])
+        )
+        text = (
+            alt.Chart(placed)
+            .mark_text(align="left", dx=8 + _DOT_PX * len(self.levels) / 2, fontSize=12)
+            .encode(self._x(), alt.Y("label_y:Q"), self._color(), text="level:N")
+        )
+        return [text]
+
+    def _x(self) -> alt.X:
+        labels = self.layout.x_labels if self.layout.has_x else list(self.levels)
+        step = self.size[0] / len(labels)
+        wanted = _DOT_PX if self.layout.x_is_numeric else _TICK_PX
+        band = min(0.8 * step, wanted * len(self.levels))
+        return alt.X(
+            "x:N",
+            sort=labels,
+            title=self.layout.title(self.layout.x),
+            scale=alt.Scale(domain=labels, paddingInner=1 - band / step, paddingOuter=0.4),
+        )
+
+    def _offset(self) -> dict[str, Any]:
+        if not self.layout.has_x or len(self.levels) < 2:  # noqa: PLR2004 - one needs no room
+            return {}
+        levels = list(self.levels)
+        return {"xOffset": alt.XOffset("level:N", sort=levels, scale=alt.Scale(domain=levels))}
+
+    def _color(self) -> alt.Color:
+        scale = theme.colours(self.layout.levels, self.layout.reference, self.levels)
+        return alt.Color("level:N", scale=scale, legend=self._legend())
+
+    def _legend(self) -> alt.Legend | None:
+        if not self.layout.has_x:
+            return None
+        return alt.Legend(title=self.layout.title(self.layout.compared))
+
+    def _description(self, shown: Callable[[float], str]) -> pl.Expr:
+        parts = [pl.col("level")]
+        if self.layout.has_x:
+            parts.append(pl.concat_str(pl.lit(f"{self.layout.title(self.layout.x)} "), pl.col("x")))
+        parts.append(pl.concat_str(pl.lit("#"), pl.col("trial").cast(pl.String)))
+        parts.append(pl.col("value").map_elements(shown, return_dtype=pl.String))
+        return pl.concat_str(*parts, separator=", ").alias("description")
+
+
+def keep_apart(places: Sequence[float], gap: float) -> list[float]:
+    """Move ascending places as little as needed so that neighbours are `gap` apart.
+
+    Overlapping neighbours become groups centred on their mean (pool adjacent violators).
+    """
+    groups: list[list[float]] = []
+    for place in places:
+        groups.append([place])
+        while len(groups) > 1 and _top(groups[-2], gap) + gap > _bottom(groups[-1], gap):
+            last = groups.pop()
+            groups[-1] += last
+    return [_bottom(group, gap) + number * gap for group in groups for number in range(len(group))]
+
+
+def _bottom(group: list[float], gap: float) -> float:
+    return sum(group) / len(group) - gap * (len(group) - 1) / 2
+
+
+def _top(group: list[float], gap: float) -> float:
+    return _bottom(group, gap) + gap * (len(group) - 1)

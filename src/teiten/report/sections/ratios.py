@@ -1,0 +1,127 @@
+"""Ratio tables to the reference, as the published decks print them, with ranges over blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from teiten.report.document import Cell, Paragraph, Section, Table, Tone
+from teiten.report.numbers import figure, ratio_figure, ratio_range
+from teiten.report.sections.verdict import in_words
+from teiten.stats.summary import direction, overall, ratios, summarise
+
+if TYPE_CHECKING:
+    from teiten.report.sections.view import View
+
+_FEW_COLUMNS = 4
+
+
+def ratio_tables(view: View) -> Section | None:
+    """One table a response: medians of all levels, then ratios to the reference."""
+    names = view.ratio_responses()
+    if len(view.layout.levels) < 2 or not names:  # noqa: PLR2004 - a ratio needs two
+        return None
+    tables = tuple(_table(view, name) for name in names)
+    title = view.words("ratios", reference=view.layout.reference)
+    return Section("ratios", title, (Paragraph(view.words("ratio_note")), *tables), brief=True)
+
+
+def _table(view: View, response: str) -> Table:
+    w = view.words
+    layout = view.layout
+    others = [level for level in layout.levels if level != layout.reference]
+    with_panel = len(layout.panels) > 1
+    rows = []
+    for panel in layout.panels:
+        for x in layout.x_labels if layout.has_x else [None]:
+            place = [Cell(layout.panel_labels(panel))] if with_panel else []
+            if x is not None:
+                place.append(Cell(x))
+            rows.append(
+                (
+                    *place,
+                    *_medians(view, panel, x, response),
+                    *_ratios(view, others, panel, x, response),
+                )
+            )
+        if layout.has_x and len(layout.x_labels) > 1:
+            place = [Cell(layout.panel_labels(panel))] if with_panel else []
+            place.append(Cell(w("overall")))
+            rows.append(
+                (
+                    *place,
+                    *[Cell("") for _ in layout.levels],
+                    *_overall(view, others, panel, response),
+                )
+            )
+    header = ([layout.panel_title] if with_panel else []) + (
+        [layout.title(layout.x)] if layout.has_x else []
+    )
+    numeric = [False] * len(header)
+    if layout.has_x and layout.x_is_numeric:
+        numeric[-1] = True
+    header += layout.levels
+    header += [w("ratio_to", level=level, reference=layout.reference) for level in others]
+    numeric += [True] * (len(header) - len(numeric))
+    title = view.title(response, unit=True)
+    return Table(
+        title, tuple(header), tuple(rows), tuple(numeric), half_width=len(header) <= _FEW_COLUMNS
+    )
+
+
+def _medians(view: View, panel: str, x: str | None, response: str) -> list[Cell]:
+    trials = _chosen(view, panel, x)
+    found = {
+        row["level"]: row["median"]
+        for row in summarise(trials, ["level"], response).iter_rows(named=True)
+    }
+    return [Cell(figure(found.get(level))) for level in view.layout.levels]
+
+
+def _ratios(view: View, others: list[str], panel: str, x: str | None, response: str) -> list[Cell]:
+    found = {
+        row["level"]: row
+        for row in ratios(_chosen(view, panel, x), view.layout.comparison, response).iter_rows(
+            named=True
+        )
+    }
+    cells = []
+    for level in others:
+        row = found.get(level)
+        if row is None:
+            cells.append(Cell("-"))
+            continue
+        blocks, low, high = row["blocks"], row["lowest"], row["highest"]
+        tone: Tone = "plain"
+        if blocks > 1:
+            tone = view.tone(response, direction(low, high, view.run.study.margin))
+        cells.append(Cell(_ratio_text(row["ratio"], blocks, low, high), tone))
+    return cells
+
+
+def _overall(view: View, others: list[str], panel: str, response: str) -> list[Cell]:
+    found = {
+        o.level: o for o in overall(view.layout.of_panel(panel), view.layout.comparison, response)
+    }
+    cells = []
+    for level in others:
+        o = found.get(level)
+        if o is None:
+            cells.append(Cell("-"))
+            continue
+        tone = in_words(view, response, o)[1]
+        text = _ratio_text(o.ratio, o.blocks, o.block_lowest, o.block_highest)
+        cells.append(Cell(text, tone))
+    return cells
+
+
+def _ratio_text(ratio: float, blocks: int, low: float | None, high: float | None) -> str:
+    if blocks < 2 or low is None or high is None:  # noqa: PLR2004 - one block has no range
+        return ratio_figure(ratio)
+    return ratio_range(ratio, low, high)
+
+
+def _chosen(view: View, panel: str, x: str | None) -> pl.DataFrame:
+    trials = view.layout.of_panel(panel)
+    return trials if x is None else trials.filter(pl.col("x") == x)

@@ -1,0 +1,169 @@
+"""The verdict: what a reader in a hurry takes away, without claims the data do not carry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from teiten.report.charts import along_x
+from teiten.report.document import Block, Cell, Chart, Paragraph, Section, Table, Tone
+from teiten.report.numbers import change, change_range
+from teiten.stats.summary import Overall, direction, overall
+
+if TYPE_CHECKING:
+    from teiten.report.sections.view import View
+
+_IN_SENTENCE = ("tps", "instructions_per_tx", "callgrind_instructions_per_tx")
+
+
+def verdict(view: View) -> Section:
+    """Sentences, the headline chart, and a table of all responses."""
+    w = view.words
+    layout = view.layout
+    if len(layout.levels) < 2:  # noqa: PLR2004 - a comparison needs two
+        text = w("no_reference", factor=layout.title(layout.compared))
+        blocks: list[Block] = [Paragraph(text, role="verdict")]
+        return Section("verdict", w("verdict"), (*blocks, *_cautions(view)), brief=True)
+    results = _results(view)
+    blocks = list(_sentences(view, results))
+    if not blocks:
+        blocks.append(Paragraph(w("no_verdict", reference=layout.reference), role="verdict"))
+    blocks += _cautions(view)
+    if any(response == "tps" for _, response, _ in results):
+        blocks.append(headline_chart(view, "tps"))
+    if results:
+        blocks.append(_table(view, results))
+    return Section("verdict", w("verdict"), tuple(blocks), brief=True)
+
+
+def headline_chart(view: View, response: str) -> Chart:
+    """The change of a response to the reference along the x axis."""
+    w = view.words
+    layout = view.layout
+    title = w("headline", response=view.title(response), reference=layout.reference)
+    specification = along_x.relative(
+        layout,
+        response,
+        title=w("headline_axis", reference=layout.reference),
+        margin=view.run.study.margin,
+    )
+    caption = w("headline_caption", reference=layout.reference, margin=view.margin_text)
+    results = [
+        f"{panel}{': ' if panel else ''}{o.level} {change(o.ratio)}"
+        for panel, name, o in _results(view)
+        if name == response
+    ]
+    return Chart(
+        f"change-{response.replace('_', '-')}",
+        title,
+        f"{title}. {'; '.join(results)}.",
+        specification,
+        caption,
+    )
+
+
+def in_words(view: View, response: str, result: Overall) -> tuple[str, Tone]:
+    """What the blocks have in common, and whether that is an improvement."""
+    w = view.words
+    if result.block_lowest is None or result.block_highest is None:
+        return w("seen_never"), "plain"
+    if result.blocks == 1:
+        return w("seen_once"), "plain"
+    margin = view.run.study.margin
+    seen = direction(result.block_lowest, result.block_highest, margin)
+    tone = view.tone(response, seen)
+    key = {"better": "seen_better", "worse": "seen_worse"}.get(tone, f"seen_{seen}")
+    return w(key, margin=view.margin_text), tone
+
+
+def _results(view: View) -> list[tuple[str, str, Overall]]:
+    """(panel, response, level against the reference), for all that can be compared."""
+    layout = view.layout
+    return [
+        (panel, response, result)
+        for panel in layout.panels
+        for response in view.ratio_responses()
+        for result in overall(layout.of_panel(panel), layout.comparison, response)
+    ]
+
+
+def _sentences(view: View, results: list[tuple[str, str, Overall]]) -> list[Block]:
+    """One for each level, panel and headline response."""
+    return [
+        _sentence(view, panel, response, result)
+        for panel in view.layout.panels
+        for level in view.layout.levels
+        for response in _IN_SENTENCE
+        for p, r, result in results
+        if p == panel and r == response and result.level == level
+    ]
+
+
+def _sentence(view: View, panel: str, response: str, result: Overall) -> Paragraph:
+    w = view.words
+    x = view.layout.title(view.layout.x)
+    details = []
+    if result.cells > 1:
+        seen = change_range(result.cell_lowest, result.cell_highest)
+        details.append(w("over_cells", n=result.cells, x=x, range=seen))
+    if result.blocks > 1 and result.block_lowest is not None and result.block_highest is not None:
+        seen = change_range(result.block_lowest, result.block_highest)
+        details.append(w("over_blocks", n=result.blocks, range=seen))
+    words, tone = in_words(view, response, result)
+    text = w(
+        "verdict_of",
+        what=w("against", level=result.level, reference=view.layout.reference),
+        panel=w("in_panel", panel=panel) if panel else "",
+        response=view.title(response),
+        change=change(result.ratio),
+        details=w("in_brackets", text=w("separator").join(details)) if details else "",
+        seen=words,
+    )
+    return Paragraph(text, role="verdict", tone=tone)
+
+
+def _table(view: View, results: list[tuple[str, str, Overall]]) -> Table:
+    w = view.words
+    layout = view.layout
+    others = [level for level in layout.levels if level != layout.reference]
+    with_panel = len(layout.panels) > 1
+    with_level = len(others) > 1
+    rows = []
+    for panel, response, o in results:
+        words, tone = in_words(view, response, o)
+        cells = [Cell(layout.panel_labels(panel))] if with_panel else []
+        cells.append(Cell(view.title(response)))
+        if with_level:
+            cells.append(Cell(o.level))
+        cells.append(Cell(change(o.ratio), tone))
+        if layout.has_x:
+            cells.append(Cell(change_range(o.cell_lowest, o.cell_highest)))
+        by_block = "-"
+        if o.blocks > 1 and o.block_lowest is not None and o.block_highest is not None:
+            by_block = change_range(o.block_lowest, o.block_highest)
+        rows.append((*cells, Cell(by_block), Cell(words, tone)))
+    words_first = ([layout.panel_title] if with_panel else []) + [w("response")]
+    words_first += [layout.title(layout.compared)] if with_level else []
+    figures = [w("change_overall")]
+    figures += [w("range_cells", x=layout.title(layout.x))] if layout.has_x else []
+    figures.append(w("range_blocks"))
+    numeric = (*(False for _ in words_first), *(True for _ in figures), False)
+    title = (
+        w("verdict_table", reference=layout.reference)
+        if with_level
+        else w("against", level=others[0], reference=layout.reference)
+    )
+    return Table(title, (*words_first, *figures, w("seen")), tuple(rows), numeric)
+
+
+def _cautions(view: View) -> list[Block]:
+    w = view.words
+    study = view.run.study
+    planned = len(view.run.plan.trials)
+    done = view.layout.trials.height
+    flagged = int(view.layout.trials["flagged"].sum())
+    sentences = [w("no_claim", n=study.blocks, margin=view.margin_text)]
+    if done < planned:
+        sentences.append(w("incomplete", done=done, planned=planned))
+    if flagged:
+        sentences.append(w("flagged_included", n=flagged, all=done))
+    return [Paragraph(" ".join(sentences), role="note")]

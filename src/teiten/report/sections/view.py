@@ -1,0 +1,134 @@
+"""What every section looks at: the run, the roles of its factors, and the words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from teiten.report.document import Cell, Table, Tone
+from teiten.report.numbers import figure
+from teiten.report.words import Words
+from teiten.responses import RESPONSES
+from teiten.stats.summary import Direction, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from teiten.archive import Run
+    from teiten.report.layout import Layout
+
+RATIO_RESPONSES = (
+    "tps",
+    "latency_mean_ms",
+    "latency_p99_ms",
+    "instructions_per_tx",
+    "callgrind_instructions_per_tx",
+    "cycles_per_tx",
+    "server_cpu_us_per_tx",
+    "wal_bytes_per_tx",
+)
+
+
+@dataclass(frozen=True)
+class View:
+    """A run seen through its layout, in one language."""
+
+    run: Run
+    layout: Layout
+    words: Words
+
+    @property
+    def margin_text(self) -> str:
+        """The study's margin as a percentage."""
+        return f"{self.run.study.margin * 100:g}%"
+
+    def title(self, response: str, *, unit: bool = False) -> str:
+        """A response's name for a reader, with its unit if asked for."""
+        known = RESPONSES.get(response)
+        if known is None:
+            return response
+        name = known.title(self.words.language)
+        return f"{name} [{known.unit.replace('us/', 'µs/')}]" if unit else name
+
+    def ratio_responses(self) -> list[str]:
+        """Recorded responses for which a ratio to the reference means something."""
+        asked = [
+            name
+            for name in self.run.study.asked_responses()
+            if name in RESPONSES and RESPONSES[name].better != "neither"
+        ]
+        names = dict.fromkeys([*RATIO_RESPONSES, *asked])
+        return [name for name in names if self.layout.has(name) and self._is_positive(name)]
+
+    def tone(self, response: str, direction: Direction) -> Tone:
+        """Whether a direction is an improvement."""
+        better = RESPONSES[response].better if response in RESPONSES else "neither"
+        if better == "neither" or direction in {"same", "mixed"}:
+            return "plain"
+        return "better" if better == direction else "worse"
+
+    def medians_table(self, response: str) -> Table:
+        """Medians with their ranges: a row an x value (and panel), a column a level."""
+        layout = self.layout
+        with_panel = len(layout.panels) > 1
+        keys = ["level", "panel", "x"]
+        found = {
+            (row["level"], row["panel"], row["x"]): row
+            for row in summarise(layout.trials, keys, response).iter_rows(named=True)
+        }
+        title = self.words("medians_table", response=self.title(response, unit=True))
+        rows = []
+        for panel in layout.panels:
+            for x in layout.x_labels if layout.has_x else [""]:
+                cells = [
+                    Cell(_median(found.get((level, panel, x if layout.has_x else level))))
+                    for level in layout.levels
+                ]
+                place = ([Cell(layout.panel_labels(panel))] if with_panel else []) + (
+                    [Cell(x)] if layout.has_x else []
+                )
+                rows.append((*place, *cells))
+        heads = ([layout.panel_title] if with_panel else []) + (
+            [layout.title(layout.x)] if layout.has_x else []
+        )
+        numeric = (
+            ([False] if with_panel else [])
+            + ([layout.x_is_numeric] if layout.has_x else [])
+            + [True] * len(layout.levels)
+        )
+        return Table(title, (*heads, *layout.levels), tuple(rows), tuple(numeric), folded=True)
+
+    def medians_in_words(self, response: str) -> str:
+        """The medians as one line, for a chart's description."""
+        keys = ["panel", "level", "x"] if self.layout.has_x else ["panel", "level"]
+        parts = [
+            f"{', '.join(str(row[k]) for k in keys if row[k])}: {figure(row['median'])}"
+            for row in summarise(self.layout.trials, keys, response).iter_rows(named=True)
+        ]
+        return "; ".join(sorted(parts, key=self._natural))
+
+    def _is_positive(self, response: str) -> bool:
+        return self.layout.trials.filter(pl.col(response) > 0).height > 0
+
+    @staticmethod
+    def _natural(text: str) -> list[tuple[int, str]]:
+        words = text.replace(",", " ").replace(":", " ").split()
+        return [(int(w), "") if w.isdecimal() else (0, w) for w in words]
+
+
+def text_table(
+    title: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, folded: bool = False
+) -> Table:
+    """A table of words."""
+    cells = tuple(tuple(Cell(text) for text in row) for row in rows)
+    return Table(title, tuple(header), cells, (False,) * len(header), folded=folded)
+
+
+def _median(row: dict[str, float] | None) -> str:
+    if row is None:
+        return "-"
+    if row["n"] == 1:
+        return figure(row["median"])
+    return f"{figure(row['median'])} ({figure(row['lowest'])}–{figure(row['highest'])})"

@@ -1,0 +1,323 @@
+"""Every sentence of a report, in English and Japanese, in one place."""
+# ruff: noqa: RUF001 - Japanese punctuation is meant
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_LANGUAGES = ("en", "ja")
+
+WORDS: dict[str, tuple[str, str]] = {
+    # Verdict
+    "verdict": ("Verdict", "結論"),
+    "against": ("{level} against {reference}", "{reference}に対する{level}"),
+    "verdict_of": (
+        "{what}{panel}: {response} {change}{details}: {seen}.",
+        "{what}{panel}：{response} {change}{details}、{seen}。",
+    ),
+    "in_panel": (" ({panel})", "（{panel}）"),
+    "in_brackets": (" ({text})", "（{text}）"),
+    "over_cells": (
+        "geometric mean over {n} levels of {x}, which range {range}",
+        "{x}{n}水準の幾何平均、水準別{range}",
+    ),
+    "over_blocks": ("{n} blocks {range}", "{n}ブロック {range}"),
+    "separator": ("; ", "；"),
+    "no_verdict": (
+        "No trials of {reference} and another level with the same settings are complete yet.",
+        "{reference}と比較できる試行がまだ揃っていない。",
+    ),
+    "no_reference": (
+        "The factor {factor} has one level only, so there is nothing to compare.",
+        "要因「{factor}」の水準が1つのため比較はない。",
+    ),
+    "no_claim": (
+        (
+            "These are medians, ratios of medians and the range seen over {n} block(s); with so few "
+            "blocks no statistical claim is made. Differences within {margin} count as the same."
+        ),
+        (
+            "値は中央値、中央値の比、および{n}ブロックにわたる範囲である。ブロック数が少ないため、"
+            "統計的な主張は行わない。{margin}以内の差は同じとみなす。"
+        ),
+    ),
+    "flagged_included": (
+        "{n} of {all} trials are flagged (×) and included; see “Trials to be read with care”.",
+        (
+            "全{all}試行のうち{n}試行に注意印（×）があり、集計に含めている。"
+            "「注意して読むべき試行」を参照。"
+        ),
+    ),
+    "incomplete": (
+        "The run is not complete: {done} of {planned} trials are there.",
+        "この実行は途中である（{planned}試行のうち{done}試行が完了）。",
+    ),
+    "seen": ("Seen", "観測結果"),
+    "seen_better": ("better in every block", "全ブロックで良い"),
+    "seen_worse": ("worse in every block", "全ブロックで悪い"),
+    "seen_higher": ("higher in every block", "全ブロックで高い"),
+    "seen_lower": ("lower in every block", "全ブロックで低い"),
+    "seen_same": ("same within {margin}", "{margin}以内で同じ"),
+    "seen_mixed": ("no consistent direction", "方向が一定しない"),
+    "seen_once": ("one block only", "1ブロックのみ"),
+    "seen_never": ("no complete block", "揃ったブロックなし"),
+    "response": ("Response", "指標"),
+    "change_overall": ("Change", "変化"),
+    "range_cells": ("Range over {x}", "{x}による範囲"),
+    "range_blocks": ("Range over blocks", "ブロックによる範囲"),
+    "verdict_table": (
+        "Change to {reference}, all levels together",
+        "{reference}に対する変化（全体）",
+    ),
+    "headline": ("{response}: change to {reference}", "{response}：{reference}に対する変化"),
+    "headline_axis": ("Change to {reference}", "{reference}に対する変化"),
+    "headline_caption": (
+        (
+            "Each dot is one block: a trial against the trial of {reference} in the same block. "
+            "Lines join the ratios of medians; the band is the margin of ±{margin}. × marks pairs "
+            "with a flagged trial."
+        ),
+        (
+            "点は1ブロック（同じブロック内の{reference}の試行との比）、線は中央値の比。"
+            "帯は±{margin}の許容差。×は注意印のある試行を含む組。"
+        ),
+    ),
+    # What was asked
+    "asked": ("What was asked, and how", "検証内容と方法"),
+    "design": (
+        (
+            "{treatments} treatments in {blocks} block(s), {trials} trials. Every treatment runs once "
+            "in every block, in a fresh random order (seed {seed}); servers are restarted between "
+            "blocks. Medians over the blocks are reported."
+        ),
+        (
+            "{treatments}条件×{blocks}ブロック、計{trials}試行。各ブロックで全条件を1回ずつ、"
+            "ブロックごとに新しいランダムな順序で実行した（乱数シード{seed}）。サーバーはブロック間で"
+            "再起動した。結果にはブロックにわたる中央値を採用した。"
+        ),
+    ),
+    "factors": ("Factors", "要因"),
+    "factor": ("Factor", "要因"),
+    "levels": ("Levels", "水準"),
+    "role": ("Role", "役割"),
+    "role_compared": ("compared; reference {reference}", "比較対象（基準 {reference}）"),
+    "role_x": ("along the x axis", "横軸"),
+    "role_panel": ("separate panels", "区分"),
+    "role_fixed": ("one level", "固定"),
+    "setup": ("Set-up common to all trials", "全試行に共通の設定"),
+    "key": ("Key", "項目"),
+    "value": ("Value", "値"),
+    "settings": (
+        "Settings common to all trials (postgresql.conf)",
+        "共通の設定（postgresql.conf）",
+    ),
+    "script": ("Load script {name}", "負荷スクリプト {name}"),
+    # Throughput and latency
+    "throughput": ("Throughput and latency", "スループットとレイテンシ"),
+    "trend_caption": (
+        "Each dot is one trial; lines join the medians over the blocks. × marks flagged trials.",
+        "点は1試行、線はブロックにわたる中央値。×は注意印のある試行。",
+    ),
+    "trend_caption_ticks": (
+        "Each dot is one trial; bars are the medians over the blocks. × marks flagged trials.",
+        "点は1試行、横棒はブロックにわたる中央値。×は注意印のある試行。",
+    ),
+    "log_scale": ("logarithmic scale", "対数軸"),
+    "trend_description": (
+        "{response} by {x}, one line for each {compared}. Medians: {medians}.",
+        "{x}ごとの{response}（{compared}別）。中央値：{medians}。",
+    ),
+    "medians_table": ("{response}: medians (lowest–highest)", "{response}：中央値（最小～最大）"),
+    # Ratios
+    "ratios": ("Ratios to {reference}", "{reference}に対する比"),
+    "ratio_to": ("{level} / {reference}", "{level} / {reference}"),
+    "overall": ("geometric mean", "幾何平均"),
+    "ratio_note": (
+        "Ratio of medians; in brackets the range of the ratios within blocks.",
+        "中央値の比。括弧内は同一ブロック内の比の範囲。",
+    ),
+    # Efficiency
+    "efficiency": ("Work per transaction", "トランザクションあたりの処理量"),
+    "efficiency_text": (
+        (
+            "Instructions and CPU time per transaction of the whole server process tree. Counts of "
+            "instructions barely depend on what else the machine does, so they resolve differences "
+            "that throughput cannot."
+        ),
+        (
+            "サーバーの全プロセスについての、トランザクションあたりの命令数とCPU時間。命令数は"
+            "マシンの他の負荷にほとんど左右されないため、TPSでは分からない差も分かる。"
+        ),
+    ),
+    "change_of": ("{response}: change to {reference}", "{response}：{reference}に対する変化"),
+    # CPU
+    "cpu": ("CPU", "CPU"),
+    "cpu_modes": ("CPU by mode", "CPU利用率の内訳"),
+    "cpu_axis": ("CPU of all cores [%]", "CPU利用率（全コア）[%]"),
+    "cpu_modes_caption": (
+        (
+            "Mean over the measured time and the blocks; 100% is all cores. %usr includes nice and "
+            "guest time, %soft hardware and software interrupts."
+        ),
+        (
+            "測定時間とブロックにわたる平均。100%は全コア。%usrはniceとguestを、%softはハードウェア・"
+            "ソフトウェア割り込みの両方を含む。"
+        ),
+    ),
+    "cpu_modes_description": (
+        "Stacked bars of CPU time by mode for every {x} and {compared}. Busy: {busy}.",
+        "{x}・{compared}ごとのCPU時間の内訳（積み上げ棒）。使用率：{busy}。",
+    ),
+    "cores": ("CPU by core over time: {what}", "コア別CPU利用率の推移：{what}"),
+    "cores_busy": ("Busy [%]", "使用率 [%]"),
+    "cores_soft": ("%soft [%]", "%soft [%]"),
+    "cores_caption": (
+        (
+            "Trial {trial} (block {block}), the one nearest the median throughput at the highest "
+            "level of {x}. Means over {step} s. Busy is all time but idle and waiting for I/O."
+        ),
+        (
+            "試行{trial}（ブロック{block}）。{x}の最大水準のうちTPSが中央値に最も近い試行。{step}秒ごとの"
+            "平均。使用率はアイドルとI/O待ち以外の時間。"
+        ),
+    ),
+    "cores_caption_one": (
+        (
+            "Trial {trial} (block {block}), the one nearest the median throughput of its level. "
+            "Means over {step} s. Busy is all time but idle and waiting for I/O."
+        ),
+        (
+            "試行{trial}（ブロック{block}）。その水準でTPSが中央値に最も近い試行。{step}秒ごとの平均。"
+            "使用率はアイドルとI/O待ち以外の時間。"
+        ),
+    ),
+    "cores_description": (
+        (
+            "Two heat maps of {n} cores over time. Mean busy {busy}%; highest mean %soft {soft}% on "
+            "core {core}."
+        ),
+        (
+            "{n}コアの時間推移のヒートマップ2枚。平均使用率{busy}%、%softが最大のコアは{core}"
+            "（平均{soft}%）。"
+        ),
+    ),
+    "soft": ("Interrupt work by core", "コア別の割り込み処理"),
+    "soft_caption": (
+        (
+            "%soft (hardware and software interrupts) of each core, mean over the measured time and "
+            "the blocks."
+        ),
+        "コアごとの%soft（ハードウェア・ソフトウェア割り込み）。測定時間とブロックにわたる平均。",
+    ),
+    "soft_description": (
+        "Heat maps of %soft by core and {x}; the highest is {soft}% on core {core}.",
+        "コアと{x}ごとの%softのヒートマップ。最大はコア{core}の{soft}%。",
+    ),
+    "interrupts": (
+        "Busiest interrupts of trial {trial} ({what})",
+        "試行{trial}の主な割り込み（{what}）",
+    ),
+    "interrupt": ("Interrupt", "割り込み"),
+    "source": ("Source", "発生元"),
+    "per_s": ("Per second", "毎秒"),
+    "cpus": ("CPUs that took nine tenths", "9割を処理したCPU"),
+    "evenly": ("spread over all", "全体に分散"),
+    "time_s": ("Time in the measurement [s]", "測定開始からの時間 [s]"),
+    "core": ("Core", "コア"),
+    # Memory, disk, network
+    "resources": ("Memory, disk, network and WAL", "メモリ・ディスク・ネットワーク・WAL"),
+    # Course of the run
+    "course": ("Course of the run", "実行の経過"),
+    "seconds": ("Throughput second by second", "1秒ごとのTPS"),
+    "seconds_caption": (
+        "One line a trial; a dip is a stall.",
+        "線は1試行。落ち込みは停止を示す。",
+    ),
+    "seconds_thinned": (
+        "Lines are thinned: of every {step} s the lowest and the highest second are drawn.",
+        "線は間引いてあり、{step}秒ごとに最小と最大の1秒を描いている。",
+    ),
+    "seconds_description": (
+        "Small panels of transactions by second, one for each {x}; a line for each of {n} trials.",
+        "{x}ごとの小さな図に、{n}試行の1秒ごとのTPSを1本ずつの線で示す。",
+    ),
+    "order": ("Order of the run: {response}", "実行順：{response}"),
+    "order_axis": ("Against the treatment's median", "条件の中央値との差"),
+    "order_trial": ("Trial, in the order of the run", "試行（実行順）"),
+    "order_caption": (
+        (
+            "Each trial against the median of its treatment. A slope or a step is drift of the "
+            "machine, not an effect of a factor. × marks flagged trials."
+        ),
+        (
+            "各試行を同じ条件の中央値と比べた値。傾きや段差は要因の効果ではなくマシンの変動を示す。"
+            "×は注意印のある試行。"
+        ),
+    ),
+    "order_description": (
+        "{n} trials in run order; the furthest is {far} from its treatment's median.",
+        "実行順に{n}試行。条件の中央値から最も離れた試行は{far}。",
+    ),
+    "block": ("Block", "ブロック"),
+    "flagged": ("Trials to be read with care", "注意して読むべき試行"),
+    "none_flagged": ("No trial is flagged.", "注意印のある試行はない。"),
+    "trial": ("Trial", "試行"),
+    "treatment": ("Treatment", "条件"),
+    "why": ("Why", "理由"),
+    # Environment, reproduction
+    "environment": ("Environment", "環境"),
+    "no_environment": (
+        "The run was cut off before the machine was described.",
+        "マシンの記録の前に実行が中断された。",
+    ),
+    "env_machine": ("Machine", "マシン"),
+    "env_servers": ("Servers", "サーバー"),
+    "env_client": ("Client", "クライアント"),
+    "different": ("values that differ are marked ◆", "◆は値が異なる項目"),
+    "reproduce": ("How to reproduce", "再現方法"),
+    "reproduce_text": (
+        (
+            "Save the study below as study.toml (it is also in the run's folder, with the load "
+            "scripts in it) and run:"
+        ),
+        (
+            "下記を study.toml として保存し（実行フォルダーにも同じものがある。負荷スクリプトも含む）、"
+            "次を実行する："
+        ),
+    ),
+    "reproduce_took": (
+        (
+            "This run was made by teiten {teiten} with pgbench {pgbench}; its {trials} trials took "
+            "{duration}, from {begin} to {end} (UTC). The seed {seed} gives the same order of trials."
+        ),
+        (
+            "この実行は teiten {teiten}、pgbench {pgbench} による。{trials}試行に{duration}を要した"
+            "（{begin}～{end} UTC）。乱数シード{seed}により試行の順序も同じになる。"
+        ),
+    ),
+    "command": ("Command", "コマンド"),
+    "study_file": ("study.toml as resolved", "study.toml（展開後）"),
+    "missing": ("What was not recorded", "記録されなかったもの"),
+    "all_recorded": (
+        "Everything that the study asks for was recorded.",
+        "求めた指標はすべて記録された。",
+    ),
+    "missing_response": ("Not recorded in any trial: {names}.", "どの試行でも記録なし：{names}。"),
+    # Frame of the page
+    "contents": ("Contents", "目次"),
+    "question": ("Question", "問い"),
+    "figures_as_table": ("Figures as a table", "数値を表で見る"),
+    "run_line": ("Run {name}, {begin} (UTC)", "実行 {name}、{begin}（UTC）"),
+    "made_by": ("Made by teiten {version}.", "teiten {version} により作成。"),
+}
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of one language; call it with a key and the values of the sentence."""
+
+    language: str
+
+    def __call__(self, key: str, **values: object) -> str:
+        """The sentence `key` with its values filled in."""
+        return WORDS[key][_LANGUAGES.index(self.language)].format(**values)

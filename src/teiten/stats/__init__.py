@@ -1,0 +1,1 @@
+"""Pure numerics: numbers in, numbers out."""
