@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teiten.archive import Flag, TrialRecord
@@ -38,6 +38,7 @@ RECORDS = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(RECORDS)
 def test_a_record_is_read_back_as_it_was_written(record: TrialRecord) -> None:
     assert TrialRecord.from_json(json.loads(json.dumps(record.to_json()))) == record
@@ -104,6 +105,7 @@ def test_an_empty_table_has_its_columns_and_types() -> None:
     assert frame.schema["flags"] == pl.List(pl.String)
 
 
+@settings(deadline=None)
 @given(st.lists(RECORDS, max_size=4, unique_by=lambda r: r.number))
 def test_the_table_keeps_every_response_of_every_record(records: list[TrialRecord]) -> None:
     frame = trials_frame(records, ["version", "clients"])
