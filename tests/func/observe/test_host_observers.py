@@ -23,7 +23,7 @@ from teiten.observe.sysstat import SysstatObserver, find_sadc
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from observed_server import Server
+    from tests.func.observe.conftest import Server
 
 needs_sysstat = pytest.mark.skipif(find_sadc() is None, reason="sysstat is not installed")
 needs_perf = pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")

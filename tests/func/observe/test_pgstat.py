@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -15,8 +16,9 @@ from teiten.observe.pgstat import PgstatObserver
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from typing import LiteralString
 
-    from observed_server import Server
+    from tests.func.observe.conftest import Server
 
 VERSIONS = ("npm:13.23", "npm:14.20", "npm:15.15", "npm:16.6", "npm:17.7", "npm:18.1")
 
@@ -72,7 +74,11 @@ def test_a_checkpoint_in_the_window_is_told(
     with server.cluster.connect() as connection:
         observer.start(server.window(tmp_path))
         connection.execute("UPDATE pgbench_branches SET bbalance = bbalance + 1")
+        written = _checkpoint_blocks(connection, server)
         connection.execute("CHECKPOINT")
+        # The checkpointer answers a moment before it reports.
+        while _checkpoint_blocks(connection, server) == written:
+            time.sleep(0.01)
     seen = observer.stop()
     assert seen.facts["checkpoints"] == 1
     assert seen.facts["checkpoint_blocks"] >= 1
@@ -112,3 +118,14 @@ def test_a_crash_in_the_window_is_told_and_gives_no_totals(server: Server, tmp_p
     assert not seen.totals
     assert len(seen.notes) == 1
     server.cluster.kill()  # the next test gets a fresh one
+
+
+def _checkpoint_blocks(connection: psycopg.Connection, server: Server) -> int:
+    query: LiteralString = (
+        "SELECT buffers_written FROM pg_stat_checkpointer"
+        if server.cluster.installation.major >= 17
+        else "SELECT buffers_checkpoint FROM pg_stat_bgwriter"
+    )
+    row = connection.execute(query).fetchone()
+    assert row is not None
+    return int(row[0])
