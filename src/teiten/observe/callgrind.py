@@ -136,17 +136,15 @@ class CallgrindCounter:
         Raises:
             TeitenError: a server process did not end, or callgrind wrote no count.
         """
-        first = FIRST_TRANSACTIONS
-        # This brings in what the measured runs need, and tells roughly what they will cost.
-        rough = (first, first + SPANS[0])
-        seen = (
-            self._run(postmaster_pid, run_load, rough[0]),
-            self._run(postmaster_pid, run_load, rough[1]),
-        )
-        span = choose_span(difference_per_tx(rough, (_total(seen[0]), _total(seen[1]))))
-        if span != SPANS[0]:
-            self._run(postmaster_pid, run_load, first + span)
+        first, span = FIRST_TRANSACTIONS, SPANS[0]
+        # What runs first brings in what the later runs need, and its count only serves to tell
+        # roughly what a transaction costs.
+        warm_up = self._run(postmaster_pid, run_load, first + span)
         shorter = self._run(postmaster_pid, run_load, first)
+        rough = difference_per_tx((first, first + span), (_total(shorter), _total(warm_up)))
+        if (affordable := choose_span(rough)) != span:
+            span = affordable
+            self._run(postmaster_pid, run_load, first + span)
         longer = self._run(postmaster_pid, run_load, first + span)
         _keep(longer, raw_dir)
         return InstructionCount((first, first + span), (_total(shorter), _total(longer)))

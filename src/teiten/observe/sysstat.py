@@ -122,11 +122,7 @@ class SysstatObserver:
             time.sleep(0.01)
 
     def stop(self) -> Observation:
-        """Stop sadc, make the tables, compress the raw file.
-
-        Raises:
-            TeitenError: sadf cannot read what sadc wrote.
-        """
+        """Stop sadc, make the tables, compress the raw file."""
         sadc, raw_dir = self._sadc, self._raw_dir
         self._sadc = self._raw_dir = None
         if sadc is None or raw_dir is None:
@@ -137,9 +133,11 @@ class SysstatObserver:
         file = raw_dir / "sysstat.sa"
         interrupts = Path("/proc/interrupts").read_text()
         option = interrupt_option(duration_s, interrupts)
-        printed = host.run_program(
-            ["sadf", "-j", file, "--", *_ACTIVITIES, *option], timeout_s=_SADF_WAIT_S
-        )
+        argv = ["sadf", "-j", file, "--", *_ACTIVITIES, *option]
+        try:
+            printed = host.run_program(argv, timeout_s=_SADF_WAIT_S)
+        except TeitenError as error:
+            return Observation(notes=(f"The host's activity cannot be read from {file}. {error}",))
         tables = tables_of(json.loads(printed.stdout), interrupt_names(interrupts))
         for name, table in tables.items():
             table.write_parquet(raw_dir / f"sysstat_{name}.parquet", compression="zstd")
