@@ -133,7 +133,7 @@ class SysstatObserver:
         file = raw_dir / "sysstat.sa"
         interrupts = Path("/proc/interrupts").read_text()
         option = interrupt_option(duration_s, interrupts)
-        argv = ["sadf", "-j", file, "--", *_ACTIVITIES, *option]
+        argv: list[str | Path] = ["sadf", "-j", file, "--", *_ACTIVITIES, *option]
         try:
             printed = host.run_program(argv, timeout_s=_SADF_WAIT_S)
         except TeitenError as error:
