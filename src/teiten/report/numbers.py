@@ -49,10 +49,10 @@ def change_range(low: float, high: float) -> str:
     return f"±{half_percent:.{decimals}f}%"
 
 
-def ratio_range(ratio: float, low: float, high: float) -> str:
+def ratio_range(ratio: float, low: float, high: float, separator: str = " ") -> str:
     """A ratio and its range, with a fourth decimal where three would hide it."""
     decimals = 3 if high - low >= _SMALL_SPREAD else 4
-    return f"{ratio:.{decimals}f} ({low:.{decimals}f} … {high:.{decimals}f})"
+    return f"{ratio:.{decimals}f}{separator}({low:.{decimals}f} … {high:.{decimals}f})"
 
 
 def duration(seconds: float) -> str:

@@ -11,17 +11,15 @@ WORDS: dict[str, tuple[str, str]] = {
     # Verdict
     "verdict": ("Verdict", "結論"),
     "against": ("{level} against {reference}", "{reference}に対する{level}"),
-    "verdict_of": (
-        "{what}{panel}: {response} {change}{details}: {seen}.",
-        "{what}{panel}：{response} {change}{details}、{seen}。",
+    "verdict_of": ("{what}{panel}: {sentences}", "{what}{panel}：{sentences}"),
+    "verdict_sentence": (
+        "{response} {change}{details}, {seen}.",
+        "{response} {change}{details}、{seen}。",
     ),
     "in_panel": (" ({panel})", "（{panel}）"),
     "in_brackets": (" ({text})", "（{text}）"),
-    "over_cells": (
-        "geometric mean over {n} levels of {x}, which range {range}",
-        "{x}{n}水準の幾何平均、水準別{range}",
-    ),
-    "over_blocks": ("{n} blocks {range}", "{n}ブロック {range}"),
+    "over_cells": ("{n} levels of {x}: {range}", "{x}{n}水準：{range}"),
+    "over_blocks": ("{n} blocks: {range}", "{n}ブロック：{range}"),
     "separator": ("; ", "；"),
     "no_verdict": (
         "No trials of {reference} and another level with the same settings are complete yet.",
@@ -33,12 +31,13 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "no_claim": (
         (
-            "These are medians, ratios of medians and the range seen over {n} block(s); with so few "
-            "blocks no statistical claim is made. Differences within {margin} count as the same."
+            "Changes are geometric means of the ratios of medians, with the ranges seen over the "
+            "levels and over {n} block(s). With so few blocks no statistical claim is made. "
+            "Differences within {margin} count as the same."
         ),
         (
-            "値は中央値、中央値の比、および{n}ブロックにわたる範囲である。ブロック数が少ないため、"
-            "統計的な主張は行わない。{margin}以内の差は同じとみなす。"
+            "変化は中央値の比の幾何平均で、水準および{n}ブロックにわたる範囲を添えた。"
+            "ブロック数が少ないため、統計的な主張は行わない。{margin}以内の差は同じとみなす。"
         ),
     ),
     "flagged_included": (
@@ -86,13 +85,15 @@ WORDS: dict[str, tuple[str, str]] = {
     "asked": ("What was asked, and how", "検証内容と方法"),
     "design": (
         (
-            "{treatments} treatments in {blocks} block(s), {trials} trials. Every treatment runs once "
+            "{treatments} treatments in {blocks} block(s), {trials} trials. Every treatment runs "
+            "once "
             "in every block, in a fresh random order (seed {seed}); servers are restarted between "
             "blocks. Medians over the blocks are reported."
         ),
         (
             "{treatments}条件×{blocks}ブロック、計{trials}試行。各ブロックで全条件を1回ずつ、"
-            "ブロックごとに新しいランダムな順序で実行した（乱数シード{seed}）。サーバーはブロック間で"
+            "ブロックごとに新しいランダムな順序で実行した（乱数シード{seed}）。サーバーは"
+            "ブロック間で"
             "再起動した。結果にはブロックにわたる中央値を採用した。"
         ),
     ),
@@ -133,8 +134,14 @@ WORDS: dict[str, tuple[str, str]] = {
     "ratio_to": ("{level} / {reference}", "{level} / {reference}"),
     "overall": ("geometric mean", "幾何平均"),
     "ratio_note": (
-        "Ratio of medians; in brackets the range of the ratios within blocks.",
-        "中央値の比。括弧内は同一ブロック内の比の範囲。",
+        (
+            "Ratio of medians; in brackets the range of the ratios within blocks. Coloured: "
+            "further from 1 than the margin of {margin}, and on the same side of 1 in every block."
+        ),
+        (
+            "中央値の比。括弧内は同一ブロック内の比の範囲。色付きは、1からの差が許容差{margin}を"
+            "超え、かつ全ブロックで1の同じ側にあるもの。"
+        ),
     ),
     # Efficiency
     "efficiency": ("Work per transaction", "トランザクションあたりの処理量"),
@@ -160,7 +167,8 @@ WORDS: dict[str, tuple[str, str]] = {
             "guest time, %soft hardware and software interrupts."
         ),
         (
-            "測定時間とブロックにわたる平均。100%は全コア。%usrはniceとguestを、%softはハードウェア・"
+            "測定時間とブロックにわたる平均。100%は全コア。%usrはniceとguestを、%softは"
+            "ハードウェア・"
             "ソフトウェア割り込みの両方を含む。"
         ),
     ),
@@ -177,7 +185,8 @@ WORDS: dict[str, tuple[str, str]] = {
             "level of {x}. Means over {step} s. Busy is all time but idle and waiting for I/O."
         ),
         (
-            "試行{trial}（ブロック{block}）。{x}の最大水準のうちTPSが中央値に最も近い試行。{step}秒ごとの"
+            "試行{trial}（ブロック{block}）。{x}の最大水準のうちTPSが中央値に最も近い試行。"
+            "{step}秒ごとの"
             "平均。使用率はアイドルとI/O待ち以外の時間。"
         ),
     ),
@@ -187,13 +196,15 @@ WORDS: dict[str, tuple[str, str]] = {
             "Means over {step} s. Busy is all time but idle and waiting for I/O."
         ),
         (
-            "試行{trial}（ブロック{block}）。その水準でTPSが中央値に最も近い試行。{step}秒ごとの平均。"
+            "試行{trial}（ブロック{block}）。その水準でTPSが中央値に最も近い試行。"
+            "{step}秒ごとの平均。"
             "使用率はアイドルとI/O待ち以外の時間。"
         ),
     ),
     "cores_description": (
         (
-            "Two heat maps of {n} cores over time. Mean busy {busy}%; highest mean %soft {soft}% on "
+            "Two heat maps of {n} cores over time. Mean busy {busy}%; highest mean %soft {soft}% "
+            "on "
             "core {core}."
         ),
         (
@@ -204,7 +215,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "soft": ("Interrupt work by core", "コア別の割り込み処理"),
     "soft_caption": (
         (
-            "%soft (hardware and software interrupts) of each core, mean over the measured time and "
+            "%soft (hardware and software interrupts) of each core, mean over the measured time "
+            "and "
             "the blocks."
         ),
         "コアごとの%soft（ハードウェア・ソフトウェア割り込み）。測定時間とブロックにわたる平均。",
@@ -272,6 +284,11 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "env_machine": ("Machine", "マシン"),
     "env_servers": ("Servers", "サーバー"),
+    "env_builds": ("Servers: how they were built", "サーバーのビルド情報"),
+    "also_differ": (
+        "Besides their version the servers differ in: {what}.",
+        "サーバーはバージョンのほかに次の点も異なる：{what}。",
+    ),
     "env_client": ("Client", "クライアント"),
     "different": ("values that differ are marked ◆", "◆は値が異なる項目"),
     "reproduce": ("How to reproduce", "再現方法"),
@@ -281,14 +298,16 @@ WORDS: dict[str, tuple[str, str]] = {
             "scripts in it) and run:"
         ),
         (
-            "下記を study.toml として保存し（実行フォルダーにも同じものがある。負荷スクリプトも含む）、"
+            "下記を study.toml として保存し（実行フォルダーにも同じものがある。"
+            "負荷スクリプトも含む）、"
             "次を実行する："
         ),
     ),
     "reproduce_took": (
         (
             "This run was made by teiten {teiten} with pgbench {pgbench}; its {trials} trials took "
-            "{duration}, from {begin} to {end} (UTC). The seed {seed} gives the same order of trials."
+            "{duration}, from {begin} to {end} (UTC). The seed {seed} gives the same order of "
+            "trials."
         ),
         (
             "この実行は teiten {teiten}、pgbench {pgbench} による。{trials}試行に{duration}を要した"

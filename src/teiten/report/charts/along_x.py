@@ -6,6 +6,7 @@ the reference (centred on no change, with the margin as a band).
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -24,26 +25,21 @@ if TYPE_CHECKING:
     from teiten.report.layout import Layout
 
 _LOG_FROM_RATIO = 40
-
-
-def spans_decades(layout: Layout, response: str) -> bool:
-    """Whether a linear axis would hide most of the values."""
-    values = layout.trials[response].drop_nulls()
-    lowest, highest = values.min(), values.max()
-    if not isinstance(lowest, float) or not isinstance(highest, float) or lowest <= 0:
-        return False
-    return highest / lowest > _LOG_FROM_RATIO
+_GAP = 108  # room for the labels at the ends of lines, and the next panel's axis
 
 
 def absolute(
-    layout: Layout, response: str, *, title: str, half_width: bool = False, log: bool = False
+    layout: Layout, response: str, *, title: str, half_width: bool = False, log_title: str = ""
 ) -> Mapping[str, Any]:
-    """Dots of all trials and the line of the medians, one panel a combination of other factors."""
+    """Dots of all trials and the line of the medians, one panel a combination of other factors.
+
+    With a `log_title`, panels whose values span decades get a logarithmic axis under that title.
+    """
     panels = [
-        _absolute_panel(layout, panel, response, title=title, size=size, log=log)
+        _absolute_panel(layout, panel, response, title=title, size=size, log_title=log_title)
         for panel, size in _sizes(layout, half_width=half_width)
     ]
-    return theme.finish(theme.side_by_side(panels, columns=1 if half_width else 2))
+    return theme.finish(theme.side_by_side(panels, columns=1 if half_width else 2, gap=_GAP))
 
 
 def relative(layout: Layout, response: str, *, title: str, margin: float) -> Mapping[str, Any]:
@@ -52,7 +48,7 @@ def relative(layout: Layout, response: str, *, title: str, margin: float) -> Map
         _relative_panel(layout, panel, response, title=title, size=size, margin=margin)
         for panel, size in _sizes(layout, half_width=False)
     ]
-    return theme.finish(theme.side_by_side(panels, columns=2))
+    return theme.finish(theme.side_by_side(panels, columns=2, gap=_GAP))
 
 
 def _sizes(layout: Layout, *, half_width: bool) -> list[tuple[str, tuple[int, int]]]:
@@ -65,24 +61,37 @@ def _sizes(layout: Layout, *, half_width: bool) -> list[tuple[str, tuple[int, in
 
 
 def _absolute_panel(
-    layout: Layout, panel: str, response: str, *, title: str, size: tuple[int, int], log: bool
+    layout: Layout, panel: str, response: str, *, title: str, size: tuple[int, int], log_title: str
 ) -> ChartType:
     trials = (
         layout.of_panel(panel)
-        .filter(pl.col(response).is_not_null() & (not log or pl.col(response) > 0))
+        .filter(pl.col(response).is_not_null())
         .select("level", "x", "block", "trial", "flagged", pl.col(response).alias("value"))
     )
     medians = summarise(trials, ["level", "x"], "value")
-    y = {
-        "title": title,
-        "scale": alt.Scale(type="log") if log else alt.Scale(zero=True, nice=True),
-        "axis": alt.Axis(labelExpr=theme.NUMBER),
-    }
-    span = Span(0.0, _largest(trials["value"]), is_log=False)
-    if log:
-        span = Span(_smallest(trials["value"]), _largest(trials["value"]), is_log=True)
+    low, high = _smallest(trials["value"]), _largest(trials["value"])
+    is_log = bool(log_title) and 0 < low * _LOG_FROM_RATIO < high
+    axis = alt.Axis(labelExpr=theme.NUMBER)
+    scale = alt.Scale(zero=True, nice=True)
+    span = Span(0.0, high, is_log=False)
+    if is_log:
+        ticks = round_steps(low, high)
+        span = Span(ticks[0], ticks[-1], is_log=True)
+        scale = alt.Scale(type="log", domain=[ticks[0], ticks[-1]], nice=False)
+        axis = alt.Axis(labelExpr=theme.NUMBER, values=ticks)
+    y = {"title": log_title if is_log else title, "scale": scale, "axis": axis}
     drawn = Panel(layout, panel, layout.levels, size, span)
     return drawn.draw(trials, medians, y, shown=figure)
+
+
+def round_steps(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10, ... from the last one not above `low` to the first one not below `high`."""
+    first = math.floor(math.log10(low))
+    last = math.ceil(math.log10(high))
+    steps = [m * 10.0**e for e in range(first, last + 1) for m in (1, 2, 5)]
+    begin = max(i for i, step in enumerate(steps) if step <= low)
+    end = min(i for i, step in enumerate(steps) if step >= high)
+    return steps[begin : end + 1]
 
 
 def _relative_panel(
@@ -128,7 +137,7 @@ def _relative_panel(
         .encode(y="zero:Q")
     )
     levels = [level for level in layout.levels if level != layout.reference]
-    drawn = Panel(layout, panel, levels, size, Span(*domain, is_log=False))
+    drawn = Panel(layout, panel, levels, size, Span(domain[0], domain[1], is_log=False))
     return drawn.draw(dots, lines, y, shown=_as_change, below=(band, zero))
 
 

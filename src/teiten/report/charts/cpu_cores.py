@@ -29,7 +29,12 @@ def over_time(
             cells.with_columns((pl.col("start_s") + step_s).alias("end_s")),
             value=value,
             title=title,
-            x=alt.X("start_s:Q", title=time_title, scale=alt.Scale(nice=False, zero=True)),
+            x=alt.X(
+                "start_s:Q",
+                title=time_title,
+                scale=alt.Scale(nice=False, zero=True),
+                axis=alt.Axis(tickMinStep=1, format="d"),
+            ),
             x_field="start_s",
             x2="end_s",
             core_title=core_title,
@@ -55,7 +60,7 @@ def over_treatments(
     cores = cells["cpu"].n_unique()
     headings = cells["heading"].unique(maintain_order=True).to_list()
     top = _top_of(cells, "soft")
-    columns = min(3, len(headings))
+    columns = theme.columns_for(len(headings))
     panels = [
         _map(
             cells.filter(pl.col("heading") == heading),
@@ -68,7 +73,7 @@ def over_treatments(
             hues=theme.SOFT_COLOURS,
             top=top,
             cores=cores,
-            width=(theme.WIDTH - 60 - 60 * columns) // columns,
+            width=(theme.WIDTH - 60 - theme.GAP * (columns - 1)) // columns,
             legend_title=title,
         )
         for heading in headings

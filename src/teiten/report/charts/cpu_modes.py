@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from teiten.report.layout import Layout
 
-_COLUMNS = 3
-
 
 def cpu_modes(layout: Layout, modes: pl.DataFrame, *, title: str) -> Mapping[str, Any]:
     """Stack the modes in `modes` (columns `level`, `x`, `panel`, `mode`, `pct`) up to 100%."""
@@ -29,8 +27,8 @@ def cpu_modes(layout: Layout, modes: pl.DataFrame, *, title: str) -> Mapping[str
         for level in (layout.levels if layout.has_x else [""])
         if numbered.filter(_of(layout, level, panel)).height
     ]
-    columns = min(_COLUMNS, max(1, len(groups)))
-    width = (theme.WIDTH - 60 - 40 * (columns - 1)) // columns
+    columns = theme.columns_for(len(groups))
+    width = (theme.WIDTH - 60 - theme.GAP * (columns - 1)) // columns
     color = alt.Color(
         "mode:N",
         scale=alt.Scale(

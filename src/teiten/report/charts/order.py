@@ -75,7 +75,7 @@ def order_of_run(
     )
     flags = (
         alt.Chart(points.filter(pl.col("flagged")))
-        .mark_point(shape=theme.FLAG_SHAPE, size=110, color=theme.FLAG, strokeWidth=1.4)
+        .mark_point(shape=theme.FLAG_SHAPE, size=theme.FLAG_SIZE, color=theme.FLAG, strokeWidth=1.2)
         .encode(x, y)
     )
     chart = alt.layer(borders, zero, dots, flags, words).properties(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _DOT_PX = 9
 _TICK_PX = 34
 _LABEL_PX = 15
+_MOST_LABELS = 6
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Span:
     def from_share(self, share: float) -> float:
         """The value at a place on the axis."""
         if self.is_log:
-            return self.low * (self.high / self.low) ** share
+            return self.low * math.exp(share * math.log(self.high / self.low))
         return self.low + share * (self.high - self.low)
 
 
@@ -86,53 +87,54 @@ class Panel:
         )
         flags = (
             alt.Chart(dots.filter(pl.col("flagged")))
-            .mark_point(shape=theme.FLAG_SHAPE, size=110, color=theme.FLAG, strokeWidth=1.4)
+            .mark_point(
+                shape=theme.FLAG_SHAPE, size=theme.FLAG_SIZE, color=theme.FLAG, strokeWidth=1.2
+            )
             .encode(self._x(), alt.Y("value:Q", **y), **self._offset())
         )
-        layers = [*below, self._medians(medians, y), points, flags, *self._labels(medians)]
+        layers = [*below, *self._medians(medians, y), points, flags, *self._labels(medians)]
         chart: ChartType = alt.layer(*layers).properties(width=self.size[0], height=self.size[1])
         return theme.titled(chart, self.title)
 
-    def _medians(self, medians: pl.DataFrame, y: Mapping[str, Any]) -> ChartType:
-        """A line where the x axis is numeric, else a bar for each median."""
-        chart = alt.Chart(medians)
+    def _medians(self, medians: pl.DataFrame, y: Mapping[str, Any]) -> list[ChartType]:
+        """A line a level where the x axis is numeric, else a bar for each median.
+
+        Lines carry their look themselves: through a scale it would get into the dots' legend.
+        """
         median = alt.Y("median:Q", **y)
         if not self.layout.x_is_numeric:
-            bar = chart.mark_tick(thickness=2.5, size=26, orient="horizontal")
-            return bar.encode(self._x(), median, self._color(), **self._offset())
+            bar = alt.Chart(medians).mark_tick(thickness=2.5, size=26, orient="horizontal")
+            return [bar.encode(self._x(), median, self._color(), **self._offset())]
         if not self.layout.has_x:
-            return chart.mark_line(color=theme.REFERENCE).encode(self._x(), median)
-        dash = alt.StrokeDash(
-            "level:N",
-            scale=theme.dashes(self.layout.levels, self.layout.reference, self.levels),
-            legend=None,
-        )
-        return chart.mark_line().encode(self._x(), median, self._color(), dash)
+            line = alt.Chart(medians).mark_line(color=theme.REFERENCE)
+            return [line.encode(self._x(), median)]
+        lines: list[ChartType] = []
+        for level in self.levels:
+            color, dash = theme.line_look(level, self.layout.levels, self.layout.reference)
+            line = alt.Chart(medians.filter(pl.col("level") == level)).mark_line(
+                color=color, strokeDash=dash
+            )
+            lines.append(line.encode(self._x(), median))
+        return lines
 
     def _labels(self, medians: pl.DataFrame) -> list[ChartType]:
         """The levels' names at the ends of their lines."""
-        if not (self.layout.x_is_numeric and self.layout.has_x) or len(self.levels) > 6:  # noqa: PLR2004 - more would hide each other
+        if not (self.layout.x_is_numeric and self.layout.has_x) or len(self.levels) > _MOST_LABELS:
             return []
-        last = {x: place for place, x in enumerate(self.layout.x_labels)}
-        ends = (
-            medians.with_columns(pl.col("x").replace_strict(last).alias("place"))
-            .filter(pl.col("place") == pl.col("place").max().over("level"))
-            .filter(pl.col("place") == len(last) - 1)
-            .sort("median")
-        )
-        if not ends.height:
-            return []
+        ends = medians.filter(pl.col("x") == self.layout.x_labels[-1]).sort("median")
         shares = [self.span.to_share(value) for value in ends["median"]]
-        apart = keep_apart(shares, _LABEL_PX / self.size[1])
-        placed = ends.with_columns(
-            pl.Series("label_y", [self.span.from_share(share) for share in apart])
-        )
-        text = (
-            alt.Chart(placed)
-            .mark_text(align="left", dx=8 + _DOT_PX * len(self.levels) / 2, fontSize=12)
-            .encode(self._x(), alt.Y("label_y:Q"), self._color(), text="level:N")
-        )
-        return [text]
+        places = keep_apart(shares, _LABEL_PX / self.size[1])
+        texts: list[ChartType] = []
+        for (level, x), place in zip(ends.select("level", "x").iter_rows(), places, strict=True):
+            color, _ = theme.line_look(level, self.layout.levels, self.layout.reference)
+            spot = pl.DataFrame(
+                {"x": [x], "median": [self.span.from_share(place)], "text": [level]}
+            )
+            text = alt.Chart(spot).mark_text(
+                align="left", dx=8 + _DOT_PX * len(self.levels) / 2, fontSize=12, color=color
+            )
+            texts.append(text.encode(self._x(), alt.Y("median:Q"), alt.Text("text:N")))
+        return texts
 
     def _x(self) -> alt.X:
         labels = self.layout.x_labels if self.layout.has_x else list(self.levels)

@@ -15,10 +15,9 @@ _PIXELS_PER_POINT = 2.0
 
 
 def png(chart: Chart) -> bytes:
-    """The chart as PNG, at twice its nominal size."""
-    return vl_convert.vegalite_to_png(
-        dict(chart.specification), scale=_PIXELS_PER_POINT, allowed_base_urls=[]
-    )
+    """The chart as PNG, at twice its nominal size, under its title: it stands alone."""
+    titled = {"title": {"text": chart.title, "offset": 14}, **chart.specification}
+    return vl_convert.vegalite_to_png(titled, scale=_PIXELS_PER_POINT, allowed_base_urls=[])
 
 
 def svg(chart: Chart) -> str:

@@ -12,9 +12,12 @@ from teiten.report.charts import theme
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from altair.typing import ChartType
+
     from teiten.report.layout import Layout
 
 _COLUMNS = 3
+_LABELS_PX = 66
 
 
 def by_second(
@@ -31,13 +34,14 @@ def by_second(
         if series.filter((pl.col("panel") == panel) & (pl.col("x") == x)).height
     ]
     columns = min(_COLUMNS, max(1, len(places)))
-    width = (theme.WIDTH - 50 - 62 * columns) // columns
+    width = (theme.WIDTH - 50 - _LABELS_PX * (columns - 1)) // columns
     levels = layout.levels
-    charts = []
+    longest = max(series["second"].to_list())
+    charts: list[ChartType] = []
     for number, (panel, x) in enumerate(places):
         named = f"{layout.title(layout.x)}: {x}"
         legend = alt.Legend(title=layout.title(layout.compared))
-        charts.append(
+        chart: ChartType = (
             alt.Chart(series.filter((pl.col("panel") == panel) & (pl.col("x") == x)))
             .mark_line(strokeWidth=1, opacity=0.8)
             .encode(
@@ -45,12 +49,12 @@ def by_second(
                     "second:Q",
                     title=time_title if number >= len(places) - columns else None,
                     axis=alt.Axis(tickCount=5),
-                    scale=alt.Scale(nice=False),
+                    scale=alt.Scale(domain=[0, longest], nice=False),
                 ),
                 alt.Y(
                     "tps:Q",
                     title=title if number % columns == 0 else None,
-                    axis=alt.Axis(tickCount=4, labelExpr=theme.NUMBER, minExtent=42),
+                    axis=alt.Axis(tickCount=4, labelExpr=theme.NUMBER),
                     scale=alt.Scale(zero=True),
                 ),
                 alt.Color("level:N", scale=theme.colours(levels, layout.reference), legend=legend),
@@ -59,8 +63,8 @@ def by_second(
                 ),
                 alt.Detail("trial:N"),
             )
-            .properties(
-                width=width, height=92, title=", ".join(part for part in (named, panel) if part)
-            )
+            .properties(width=width, height=92)
         )
-    return theme.finish(theme.side_by_side(charts, columns=columns))
+        heading = ", ".join(part for part in (named, panel) if part)
+        charts.append(theme.titled(chart, heading))
+    return theme.finish(theme.side_by_side(charts, columns=columns, gap=_LABELS_PX))

@@ -19,7 +19,8 @@ FONTS = (
     "'Helvetica Neue', Arial, sans-serif"
 )
 WIDTH = 800
-HALF_WIDTH = 350
+HALF_WIDTH = 335
+GAP = 60
 INK = "#222222"
 FAINT_INK = "#6b6b6b"
 GRID = "#e6e6e6"
@@ -31,9 +32,11 @@ CHANGE = "abs(datum.value) < 1e-9 ? '0%' : format(datum.value, '+~%')"
 BUSY_COLOURS = ("#f7fbff", "#c6dbef", "#6baed6", "#2171b5", "#08306b")
 SOFT_COLOURS = ("#fffaf5", "#fdd0a2", "#fd8d3c", "#d94801", "#6b2204")
 FLAG = "#000000"
+FLAG_SIZE = 80
 FLAG_SHAPE = "M-1,-1L1,1M-1,1L1,-1"
 _COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_SHAPES = ("square", "triangle-up", "diamond", "triangle-down", "triangle-right", "triangle-left")
+_DIAMOND = "M0,-1.25L1.05,0L0,1.25L-1.05,0Z"  # as heavy to the eye as the other shapes
+_SHAPES = ("square", "triangle-up", _DIAMOND, "triangle-down", "triangle-right", "triangle-left")
 _DASHES: tuple[list[int], ...] = ([], [7, 3], [2, 2], [8, 3, 2, 3], [4, 2], [1, 3])
 MODES = {
     "usr": "#0072B2",
@@ -60,6 +63,13 @@ def dashes(levels: Sequence[str], reference: str, shown: Sequence[str] | None = 
     return _scale(levels, reference, shown, [4, 3], _DASHES)
 
 
+def line_look(level: str, levels: Sequence[str], reference: str) -> tuple[str, Sequence[float]]:
+    """Colour and dash of one level's line, the same as in `colours` and `dashes`."""
+    color: str = colours(levels, reference, [level])["range"][0]
+    dash: Sequence[float] = dashes(levels, reference, [level])["range"][0]
+    return color, dash
+
+
 def _scale(
     levels: Sequence[str],
     reference: str,
@@ -80,11 +90,20 @@ def titled(chart: ChartType, title: str) -> ChartType:
     return chart.properties(title=title) if title else chart
 
 
-def side_by_side(charts: Sequence[ChartType], columns: int) -> ChartType:
-    """Several charts of one idea, `columns` to a row, with the legends they share."""
+def columns_for(panels: int) -> int:
+    """How many panels stand side by side: three at most, and no row with a single one of four."""
+    return 2 if panels == 4 else max(1, min(3, panels))  # noqa: PLR2004 - two rows of two
+
+
+def side_by_side(charts: Sequence[ChartType], columns: int, gap: int = GAP) -> ChartType:
+    """Several panels of one idea, `columns` to a row, with the legends they share.
+
+    Flush: panels line up whatever the width of their labels; the `gap` between columns (and the
+    room between rows) is for axes and titles.
+    """
     if len(charts) == 1:
         return charts[0]
-    return alt.concat(*charts, columns=columns, spacing={"row": 26, "column": 30})
+    return alt.concat(*charts, columns=columns, bounds="flush", spacing={"row": 84, "column": gap})
 
 
 def finish(chart: ChartType) -> Mapping[str, Any]:
@@ -114,7 +133,7 @@ _CONFIG: dict[str, Any] = {
         "labelLimit": 220,
         "titleLimit": 460,
     },
-    "axisX": {"grid": False, "labelAngle": 0},
+    "axisX": {"grid": False, "labelAngle": 0, "labelOverlap": "greedy"},
     "axisY": {"domain": False, "ticks": False, "tickCount": 6},
     "legend": {
         "orient": "top",

@@ -56,7 +56,7 @@ def _order(view: View, response: str) -> Iterator[Block]:
         .to_series()
     )
     finite = [r for r in against.to_list() if r == r]  # noqa: PLR0124 - NaN where all are zero
-    if not finite:
+    if all(r == 1 for r in finite):  # one trial a treatment: there is nothing to be against
         return
     far = max(finite, key=lambda r: abs(r - 1))
     yield Chart(

@@ -11,10 +11,11 @@ from teiten.report.charts import cpu_cores
 from teiten.report.charts.cpu_modes import cpu_modes
 from teiten.report.document import Block, Cell, Chart, Section, Table
 from teiten.report.numbers import figure
-from teiten.report.sections.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from teiten.report.sections.view import View
 
 _FEWEST_SAMPLES = 2
 _EVENLY = 0.75

@@ -24,7 +24,12 @@ def ratio_tables(view: View) -> Section | None:
         return None
     tables = tuple(_table(view, name) for name in names)
     title = view.words("ratios", reference=view.layout.reference)
-    return Section("ratios", title, (Paragraph(view.words("ratio_note")), *tables), brief=True)
+    return Section(
+        "ratios",
+        title,
+        (Paragraph(view.words("ratio_note", margin=view.margin_text)), *tables),
+        brief=True,
+    )
 
 
 def _table(view: View, response: str) -> Table:
@@ -94,9 +99,11 @@ def _ratios(view: View, others: list[str], panel: str, x: str | None, response: 
             continue
         blocks, low, high = row["blocks"], row["lowest"], row["highest"]
         tone: Tone = "plain"
-        if blocks > 1:
+        if blocks > 1 and abs(row["ratio"] - 1) > view.run.study.margin:
             tone = view.tone(response, direction(low, high, view.run.study.margin))
-        cells.append(Cell(_ratio_text(row["ratio"], blocks, low, high), tone))
+        cells.append(
+            Cell(_ratio_text(row["ratio"], blocks, low, high, narrow=len(others) > 1), tone)
+        )
     return cells
 
 
@@ -111,15 +118,19 @@ def _overall(view: View, others: list[str], panel: str, response: str) -> list[C
             cells.append(Cell("-"))
             continue
         tone = in_words(view, response, o)[1]
-        text = _ratio_text(o.ratio, o.blocks, o.block_lowest, o.block_highest)
+        text = _ratio_text(
+            o.ratio, o.blocks, o.block_lowest, o.block_highest, narrow=len(others) > 1
+        )
         cells.append(Cell(text, tone))
     return cells
 
 
-def _ratio_text(ratio: float, blocks: int, low: float | None, high: float | None) -> str:
+def _ratio_text(
+    ratio: float, blocks: int, low: float | None, high: float | None, *, narrow: bool
+) -> str:
     if blocks < 2 or low is None or high is None:  # noqa: PLR2004 - one block has no range
         return ratio_figure(ratio)
-    return ratio_range(ratio, low, high)
+    return ratio_range(ratio, low, high, separator="\n" if narrow else " ")
 
 
 def _chosen(view: View, panel: str, x: str | None) -> pl.DataFrame:

@@ -76,12 +76,10 @@ def _is_ever_positive(view: View, response: str) -> bool:
 def _trend(view: View, response: str, *, half_width: bool = False) -> list[Block]:
     w = view.words
     layout = view.layout
-    log = response.startswith("latency_") and along_x.spans_decades(layout, response)
-    axis_title = view.title(response, unit=True)
-    if log:
-        axis_title = f"{axis_title}, {w('log_scale')}"
+    axis_title = view.unit(response) if half_width else view.title(response, unit=True)
+    log_title = f"{axis_title}, {w('log_scale')}" if response.startswith("latency_") else ""
     specification = along_x.absolute(
-        layout, response, title=axis_title, half_width=half_width, log=log
+        layout, response, title=axis_title, half_width=half_width, log_title=log_title
     )
     description = w(
         "trend_description",

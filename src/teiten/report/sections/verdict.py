@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from teiten.report.charts import along_x
 from teiten.report.document import Block, Cell, Chart, Paragraph, Section, Table, Tone
 from teiten.report.numbers import change, change_range
+from teiten.report.sections.environment import differences
 from teiten.stats.summary import Overall, direction, overall
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def in_words(view: View, response: str, result: Overall) -> tuple[str, Tone]:
     seen = direction(result.block_lowest, result.block_highest, margin)
     tone = view.tone(response, seen)
     key = {"better": "seen_better", "worse": "seen_worse"}.get(tone, f"seen_{seen}")
-    return w(key, margin=view.margin_text), tone
+    beyond = abs(result.ratio - 1) > margin
+    return w(key, margin=view.margin_text), tone if beyond else "plain"
 
 
 def _results(view: View) -> list[tuple[str, str, Overall]]:
@@ -82,23 +84,36 @@ def _results(view: View) -> list[tuple[str, str, Overall]]:
         (panel, response, result)
         for panel in layout.panels
         for response in view.ratio_responses()
-        for result in overall(layout.of_panel(panel), layout.comparison, response)
+        for result in sorted(
+            overall(layout.of_panel(panel), layout.comparison, response),
+            key=lambda o: layout.levels.index(o.level),
+        )
     ]
 
 
 def _sentences(view: View, results: list[tuple[str, str, Overall]]) -> list[Block]:
-    """One for each level, panel and headline response."""
-    return [
-        _sentence(view, panel, response, result)
-        for panel in view.layout.panels
-        for level in view.layout.levels
-        for response in _IN_SENTENCE
-        for p, r, result in results
-        if p == panel and r == response and result.level == level
-    ]
+    """One paragraph for each level and panel, with a sentence for each headline response."""
+    w = view.words
+    blocks: list[Block] = []
+    for panel in view.layout.panels:
+        for level in view.layout.levels:
+            chosen = [
+                (response, result)
+                for response in _IN_SENTENCE
+                for p, r, result in results
+                if p == panel and r == response and result.level == level
+            ]
+            if chosen:
+                what = w("against", level=level, reference=view.layout.reference)
+                where = w("in_panel", panel=panel) if panel else ""
+                sentences = " ".join(_sentence(view, *one) for one in chosen)
+                text = w("verdict_of", what=what, panel=where, sentences=sentences)
+                tone = in_words(view, *chosen[0])[1]
+                blocks.append(Paragraph(text, role="verdict", tone=tone))
+    return blocks
 
 
-def _sentence(view: View, panel: str, response: str, result: Overall) -> Paragraph:
+def _sentence(view: View, response: str, result: Overall) -> str:
     w = view.words
     x = view.layout.title(view.layout.x)
     details = []
@@ -108,17 +123,13 @@ def _sentence(view: View, panel: str, response: str, result: Overall) -> Paragra
     if result.blocks > 1 and result.block_lowest is not None and result.block_highest is not None:
         seen = change_range(result.block_lowest, result.block_highest)
         details.append(w("over_blocks", n=result.blocks, range=seen))
-    words, tone = in_words(view, response, result)
-    text = w(
-        "verdict_of",
-        what=w("against", level=result.level, reference=view.layout.reference),
-        panel=w("in_panel", panel=panel) if panel else "",
+    return w(
+        "verdict_sentence",
         response=view.title(response),
         change=change(result.ratio),
         details=w("in_brackets", text=w("separator").join(details)) if details else "",
-        seen=words,
+        seen=in_words(view, response, result)[0],
     )
-    return Paragraph(text, role="verdict", tone=tone)
 
 
 def _table(view: View, results: list[tuple[str, str, Overall]]) -> Table:
@@ -161,9 +172,17 @@ def _cautions(view: View) -> list[Block]:
     planned = len(view.run.plan.trials)
     done = view.layout.trials.height
     flagged = int(view.layout.trials["flagged"].sum())
-    sentences = [w("no_claim", n=study.blocks, margin=view.margin_text)]
+    sentences = [w("no_claim", n=study.blocks, margin=view.margin_text)] if done else []
     if done < planned:
         sentences.append(w("incomplete", done=done, planned=planned))
     if flagged:
         sentences.append(w("flagged_included", n=flagged, all=done))
-    return [Paragraph(" ".join(sentences), role="note")]
+    notes: list[Block] = [Paragraph(" ".join(sentences), role="note")] if sentences else []
+    servers = view.run.environment.get("servers", {})
+    if differing := differences(servers):
+        values_of = (
+            f"{key} ({', '.join(f'{s} {v}' for s, v in zip(servers, values, strict=True))})"
+            for key, values in differing.items()
+        )
+        notes.append(Paragraph(w("also_differ", what=w("separator").join(values_of)), role="note"))
+    return notes

@@ -9,7 +9,6 @@ import polars as pl
 
 from teiten.report.document import Cell, Table, Tone
 from teiten.report.numbers import figure
-from teiten.report.words import Words
 from teiten.responses import RESPONSES
 from teiten.stats.summary import Direction, summarise
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from teiten.archive import Run
     from teiten.report.layout import Layout
+    from teiten.report.words import Words
 
 RATIO_RESPONSES = (
     "tps",
@@ -50,7 +50,12 @@ class View:
         if known is None:
             return response
         name = known.title(self.words.language)
-        return f"{name} [{known.unit.replace('us/', 'µs/')}]" if unit else name
+        return f"{name} {self.unit(response)}" if unit else name
+
+    def unit(self, response: str) -> str:
+        """A response's unit in brackets."""
+        known = RESPONSES.get(response)
+        return f"[{known.unit.replace('us/', 'µs/')}]" if known else ""
 
     def ratio_responses(self) -> list[str]:
         """Recorded responses for which a ratio to the reference means something."""
@@ -131,4 +136,4 @@ def _median(row: dict[str, float] | None) -> str:
         return "-"
     if row["n"] == 1:
         return figure(row["median"])
-    return f"{figure(row['median'])} ({figure(row['lowest'])}–{figure(row['highest'])})"
+    return f"{figure(row['median'])} ({figure(row['lowest'])} … {figure(row['highest'])})"
