@@ -231,19 +231,20 @@ class CountersObserver:
         """Detach, once the load's backends have ended, and read the counts."""
         perf, output = self._perf, self._output
         self._perf = self._output = None
-        limitation = self.limitation()
-        notes = (limitation,) if limitation else ()
         if perf is None or output is None:
-            if not notes:
-                notes = ("Hardware counters are not recorded: the server is not teiten's own.",)
-            return Observation(notes=notes)
+            why = self.unavailable()
+            return Observation(
+                notes=(
+                    why or "Hardware counters are not recorded: the server is not teiten's own.",
+                )
+            )
         wait_for_new_to_end(self._postmaster_pid, self._known)
         host.stop_process(perf, with_signal=signal.SIGINT)
         text = output.read_text() if output.exists() else ""
         seen = observation_of(parse_perf_csv(text))
         if not seen.totals:
-            return Observation(notes=(*notes, f"perf stat counted nothing; see {output}."))
-        return Observation(totals=seen.totals, facts=seen.facts, notes=(*notes, *seen.notes))
+            return Observation(notes=(f"perf stat counted nothing; see {output}.",))
+        return seen
 
 
 def _attach(postmaster_pid: int, events: Sequence[str], output: Path) -> subprocess.Popen[bytes]:
