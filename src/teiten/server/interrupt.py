@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class InterruptedBySignalError(KeyboardInterrupt):
+class InterruptedBySignalError(BaseException):
     """A signal asked teiten to end; `exit_code` is the shell's 128 + number."""
 
     def __init__(self, number: int) -> None:
