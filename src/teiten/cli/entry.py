@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from typing import Annotated
 
 import typer
@@ -56,7 +57,10 @@ def main() -> None:
         with interruptible():
             app()
     except TeitenError as error:
-        Console(stderr=True, soft_wrap=True).print(f"teiten: {error}", markup=False, style="bold")
+        console = Console(stderr=True, soft_wrap=True, highlight=False)
+        console.print(f"teiten: {error}", markup=False, style="bold")
+        for note in getattr(error, "__notes__", ()):
+            console.print(textwrap.indent(note, "  "), markup=False)
         sys.exit(error.exit_code)
     except InterruptedBySignalError as error:
         typer.echo("teiten: stopped; everything that was started has been ended.", err=True)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
+from polars.exceptions import PolarsError
+
 from teiten.archive import RunWriter, open_run
 from teiten.environment import describe_machine, describe_server
+from teiten.errors import TeitenError
 from teiten.host import home_dir
-from teiten.observe import choose_observers
+from teiten.observe import callgrind, choose_observers
 from teiten.plan import make_plan
+from teiten.run.counting import CountingPhase
 from teiten.run.instances import Instances
 from teiten.run.preflight import prepare
 from teiten.run.progress import load_s, seconds_left
@@ -26,6 +32,8 @@ if TYPE_CHECKING:
     from teiten.run.preflight import Ready
     from teiten.run.progress import Progress
     from teiten.study import Study
+
+_POLARS_IO_ERROR = re.compile(r"IO error: (.*?) \(os error \d+\)")
 
 
 def start_run(study: Study, archive: Path, progress: Progress) -> Path:
@@ -96,6 +104,7 @@ class _Execution:
         self._writer = writer
         self._progress = progress
         self._ready = ready
+        self._workspace = workspace
         self._instances = Instances(ready, workspace, progress.say)
         self._environment: dict[str, Any] = environment or {}
         self._overheads_s: list[float] = []
@@ -113,15 +122,11 @@ class _Execution:
                 self._progress.trial_started(trial, self._plan, left_s)
                 self._run_one(runner, trial)
         except BaseException as error:
-            failed = isinstance(error, Exception)
-            ended: EventKind = "trial_failed" if failed else "run_stopped"
-            self._writer.journal.append(
-                ended,
-                trial=current.number if current else None,
-                cause=str(error) or type(error).__name__,
-            )
-            self._write_table()
-            raise
+            told = _told(error, self._writer.folder)
+            self._end_early(told, current)
+            if told is error:
+                raise
+            raise told from error
         self._write_table()
         self._writer.journal.append("run_finished")
 
@@ -131,6 +136,16 @@ class _Execution:
             self._instances.build_image(setup)
         wanted = dict.fromkeys(n for t in self._plan.treatments for n in t.setup.observe)
         observers, missing = choose_observers(tuple(wanted))
+        counting = None
+        if "callgrind" in wanted and (lack := callgrind.unavailable()) is not None:
+            missing = (*missing, lack)
+        elif "callgrind" in wanted:
+            counting = CountingPhase(
+                self._study,
+                self._ready.pgbench,
+                self._instances,
+                self._workspace.new_dir("callgrind"),
+            )
         for sentence in missing:
             self._progress.say(f"Not recorded: {sentence}")
         self._environment |= {
@@ -150,6 +165,7 @@ class _Execution:
             instances=self._instances,
             observers={o.name: o for o in observers},
             progress=self._progress,
+            counting=counting,
             meet_server=self._describe,
         )
 
@@ -161,6 +177,18 @@ class _Execution:
         self._writer.finish_trial(record)
         self._overheads_s.append(time.monotonic() - started_s - load_s(trial.treatment.setup))
         self._progress.trial_done(trial, record)
+
+    def _end_early(self, error: BaseException, trial: PlannedTrial | None) -> None:
+        """Keep the cause in the journal, as far as the disk allows, and tell how to go on."""
+        failed = isinstance(error, Exception)
+        ended: EventKind = "trial_failed" if failed else "run_stopped"
+        number = trial.number if trial else None
+        cause = str(error) or type(error).__name__
+        with contextlib.suppress(OSError, PolarsError):
+            self._writer.discard_partial_trials()
+            self._writer.journal.append(ended, trial=number, cause=cause)
+            self._write_table()
+        error.add_note(f"Go on with: teiten run --resume {self._writer.folder}")
 
     def _describe(self, server: Server, trial: PlannedTrial) -> None:
         """Describe each distinct server once, when it is first up."""
@@ -182,3 +210,14 @@ class _Execution:
 
     def _write_table(self) -> None:
         self._writer.write_table([f.name for f in self._study.factor])
+
+
+def _told(error: BaseException, folder: Path) -> BaseException:
+    """Turn what the operating system refused into a sentence; leave everything else as it is."""
+    if isinstance(error, OSError):
+        reason, where = error.strerror or str(error), error.filename or folder
+    elif isinstance(error, PolarsError) and (found := _POLARS_IO_ERROR.search(str(error))):
+        reason, where = found[1], folder
+    else:
+        return error
+    return TeitenError(f"The trial could not be kept: {reason} ({where}).")

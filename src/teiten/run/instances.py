@@ -16,7 +16,7 @@ from teiten.server.dsn import ForeignServer
 from teiten.server.image import ImageKey, clone_image, ensure_image
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from teiten.plan import PlannedTrial
@@ -56,8 +56,16 @@ class Instances:
             self._image(server, setup)
 
     @contextmanager
-    def server_for(self, trial: PlannedTrial) -> Iterator[Server]:
+    def server_for(
+        self,
+        trial: PlannedTrial,
+        *,
+        settings: Mapping[str, str] | None = None,
+        launcher: Sequence[str] = (),
+    ) -> Iterator[Server]:
         """Start the server of a trial on its data directory; stop it at the end.
+
+        `settings` stand in for those of the set-up; `launcher` is a command to run it under.
 
         Raises:
             ServerCrashedError: it did not come up; carries what its log says.
@@ -71,7 +79,7 @@ class Instances:
         cluster = Cluster(server, self._directory(server, trial), self._workspace.socket_dir())
         self._workspace.adopt(cluster)
         try:
-            cluster.start(setup.guc_settings())
+            cluster.start(setup.guc_settings() if settings is None else settings, launcher=launcher)
             yield cluster
             if setup.reset != "trial":
                 cluster.stop("fast")  # the next trial starts without recovery

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from teiten.load.pgbench import PgbenchResult
     from teiten.observe.base import Observer
     from teiten.plan import PlannedTrial
+    from teiten.run.counting import CountingPhase
     from teiten.run.instances import Instances, Server
     from teiten.run.preflight import Ready
     from teiten.run.progress import Progress
@@ -35,7 +36,8 @@ TRANSACTIONS_FILE = "transactions.parquet"
 class TrialRunner:
     """All that is the same for every trial of a run.
 
-    `observers` are those this host allows; `meet_server` is told of every server that is up.
+    `observers` are those this host allows, `counting` is there where instructions can be counted;
+    `meet_server` is told of every server that is up.
     """
 
     study: Study
@@ -43,6 +45,7 @@ class TrialRunner:
     instances: Instances
     observers: Mapping[str, Observer]
     progress: Progress
+    counting: CountingPhase | None
     meet_server: Callable[[Server, PlannedTrial], None]
 
     def run(self, trial: PlannedTrial, raw: Path) -> TrialRecord:
@@ -71,6 +74,9 @@ class TrialRunner:
         self.progress.stage("collect")
         _keep_load_files(load, raw)
         responses = responses_of(load, observations, baseline)
+        if self.counting is not None and "callgrind" in setup.observe:
+            self.progress.stage("count instructions")
+            responses["callgrind_instructions_per_tx"] = self.counting.count(trial, raw)
         facts: dict[str, float] = {"log_sampling_rate": load.sampling_rate}
         for observation in observations:
             facts |= observation.facts

@@ -22,9 +22,10 @@ ONE_TRIAL = ("--set", "factor.version=17.7", "--set", "factor.clients=1")
 
 
 def sentence(stderr: str) -> str:
-    """The one line that tells the cause: the last that is printed."""
+    """The one line that tells the cause."""
     assert "Traceback" not in stderr
-    return stderr.strip().splitlines()[-1]
+    (line,) = [x for x in stderr.splitlines() if x.startswith("teiten: ")]
+    return line
 
 
 def postmaster_of(teiten: Teiten) -> int:
