@@ -113,7 +113,7 @@ def interrupts(raw: pl.DataFrame, most: int = 8) -> pl.DataFrame:
     `cpus` are the CPUs that together took nine tenths, busiest first.
     """
     by_cpu = (
-        raw.filter((pl.col("cpu") != _ALL_CPUS) & (pl.col("irq") != "sum"))
+        raw.filter((pl.col("cpu") != _ALL_CPUS) & (pl.col("irq") != "sum") & (pl.col("per_s") > 0))
         .group_by("irq", "device", "cpu")
         .agg(pl.col("per_s").sum() / max(1, raw["t_s"].n_unique()))
         .sort("per_s", descending=True)

@@ -18,7 +18,7 @@ def figure(value: float | None, digits: int = 4) -> str:
         return "0"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{abs(value):,.{min(decimals, 8)}f}"
-    if decimals and float(text.replace(",", "")) == int(abs(value)):
+    if decimals and value == int(value):
         text = text.split(".", maxsplit=1)[0]
     return f"{MINUS}{text}" if value < 0 else text
 

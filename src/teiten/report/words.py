@@ -20,6 +20,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "in_brackets": (" ({text})", "（{text}）"),
     "over_cells": ("{n} levels of {x}: {range}", "{x}{n}水準：{range}"),
     "over_blocks": ("{n} blocks: {range}", "{n}ブロック：{range}"),
+    "space": (" ", ""),
     "separator": ("; ", "；"),
     "no_verdict": (
         "No trials of {reference} and another level with the same settings are complete yet.",

@@ -6,14 +6,14 @@ the reference (centred on no change, with the margin as a band).
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import polars as pl
 
 from teiten.report.charts import theme
-from teiten.report.charts.panel import Panel, Span
+from teiten.report.charts.panel import Panel
+from teiten.report.charts.scales import Span, round_steps, round_top
 from teiten.report.numbers import change, figure
 from teiten.stats.summary import block_ratios, ratios, summarise
 
@@ -72,26 +72,16 @@ def _absolute_panel(
     low, high = _smallest(trials["value"]), _largest(trials["value"])
     is_log = bool(log_title) and 0 < low * _LOG_FROM_RATIO < high
     axis = alt.Axis(labelExpr=theme.NUMBER)
-    scale = alt.Scale(zero=True, nice=True)
-    span = Span(0.0, high, is_log=False)
+    span = Span(0.0, round_top(high), is_log=False)
+    scale = alt.Scale(domain=[span.low, span.high], nice=False)
     if is_log:
         ticks = round_steps(low, high)
         span = Span(ticks[0], ticks[-1], is_log=True)
-        scale = alt.Scale(type="log", domain=[ticks[0], ticks[-1]], nice=False)
+        scale = alt.Scale(type="log", domain=[span.low, span.high], nice=False)
         axis = alt.Axis(labelExpr=theme.NUMBER, values=ticks)
     y = {"title": log_title if is_log else title, "scale": scale, "axis": axis}
     drawn = Panel(layout, panel, layout.levels, size, span)
     return drawn.draw(trials, medians, y, shown=figure)
-
-
-def round_steps(low: float, high: float) -> list[float]:
-    """1, 2, 5, 10, ... from the last one not above `low` to the first one not below `high`."""
-    first = math.floor(math.log10(low))
-    last = math.ceil(math.log10(high))
-    steps = [m * 10.0**e for e in range(first, last + 1) for m in (1, 2, 5)]
-    begin = max(i for i, step in enumerate(steps) if step <= low)
-    end = min(i for i, step in enumerate(steps) if step >= high)
-    return steps[begin : end + 1]
 
 
 def _relative_panel(

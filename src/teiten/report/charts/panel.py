@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import altair as alt
 import polars as pl
 
 from teiten.report.charts import theme
+from teiten.report.charts.scales import Span, keep_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,27 +22,6 @@ _DOT_PX = 9
 _TICK_PX = 34
 _LABEL_PX = 15
 _MOST_LABELS = 6
-
-
-@dataclass(frozen=True)
-class Span:
-    """The range of a y axis, so that labels can be kept apart on it."""
-
-    low: float
-    high: float
-    is_log: bool
-
-    def to_share(self, value: float) -> float:
-        """Where on the axis a value is: 0 at its foot, 1 at its top."""
-        if self.is_log:
-            return math.log(value / self.low) / (math.log(self.high / self.low) or 1.0)
-        return (value - self.low) / ((self.high - self.low) or 1.0)
-
-    def from_share(self, share: float) -> float:
-        """The value at a place on the axis."""
-        if self.is_log:
-            return self.low * math.exp(share * math.log(self.high / self.low))
-        return self.low + share * (self.high - self.low)
 
 
 @dataclass(frozen=True)
@@ -170,25 +149,3 @@ class Panel:
         parts.append(pl.concat_str(pl.lit("#"), pl.col("trial").cast(pl.String)))
         parts.append(pl.col("value").map_elements(shown, return_dtype=pl.String))
         return pl.concat_str(*parts, separator=", ").alias("description")
-
-
-def keep_apart(places: Sequence[float], gap: float) -> list[float]:
-    """Move ascending places as little as needed so that neighbours are `gap` apart.
-
-    Overlapping neighbours become groups centred on their mean (pool adjacent violators).
-    """
-    groups: list[list[float]] = []
-    for place in places:
-        groups.append([place])
-        while len(groups) > 1 and _top(groups[-2], gap) + gap > _bottom(groups[-1], gap):
-            last = groups.pop()
-            groups[-1] += last
-    return [_bottom(group, gap) + number * gap for group in groups for number in range(len(group))]
-
-
-def _bottom(group: list[float], gap: float) -> float:
-    return sum(group) / len(group) - gap * (len(group) - 1) / 2
-
-
-def _top(group: list[float], gap: float) -> float:
-    return _bottom(group, gap) + gap * (len(group) - 1)

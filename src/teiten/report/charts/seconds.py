@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from teiten.report.charts import theme
+from teiten.report.charts.scales import round_top
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,8 +42,10 @@ def by_second(
     for number, (panel, x) in enumerate(places):
         named = f"{layout.title(layout.x)}: {x}"
         legend = alt.Legend(title=layout.title(layout.compared))
+        own = series.filter((pl.col("panel") == panel) & (pl.col("x") == x))
+        highest = max(own["tps"].to_list())
         chart: ChartType = (
-            alt.Chart(series.filter((pl.col("panel") == panel) & (pl.col("x") == x)))
+            alt.Chart(own)
             .mark_line(strokeWidth=1, opacity=0.8)
             .encode(
                 alt.X(
@@ -55,7 +58,7 @@ def by_second(
                     "tps:Q",
                     title=title if number % columns == 0 else None,
                     axis=alt.Axis(tickCount=4, labelExpr=theme.NUMBER),
-                    scale=alt.Scale(zero=True),
+                    scale=alt.Scale(domain=[0, round_top(highest)], nice=False),
                 ),
                 alt.Color("level:N", scale=theme.colours(levels, layout.reference), legend=legend),
                 alt.StrokeDash(

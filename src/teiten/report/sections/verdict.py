@@ -106,7 +106,7 @@ def _sentences(view: View, results: list[tuple[str, str, Overall]]) -> list[Bloc
             if chosen:
                 what = w("against", level=level, reference=view.layout.reference)
                 where = w("in_panel", panel=panel) if panel else ""
-                sentences = " ".join(_sentence(view, *one) for one in chosen)
+                sentences = w("space").join(_sentence(view, *one) for one in chosen)
                 text = w("verdict_of", what=what, panel=where, sentences=sentences)
                 tone = in_words(view, *chosen[0])[1]
                 blocks.append(Paragraph(text, role="verdict", tone=tone))
@@ -177,7 +177,7 @@ def _cautions(view: View) -> list[Block]:
         sentences.append(w("incomplete", done=done, planned=planned))
     if flagged:
         sentences.append(w("flagged_included", n=flagged, all=done))
-    notes: list[Block] = [Paragraph(" ".join(sentences), role="note")] if sentences else []
+    notes: list[Block] = [Paragraph(w("space").join(sentences), role="note")] if sentences else []
     servers = view.run.environment.get("servers", {})
     if differing := differences(servers):
         values_of = (
