@@ -43,7 +43,7 @@ class Run:
             kept = json.loads((self.folder / layout.PLAN_FILE).read_bytes())
         except (OSError, ValueError) as error:
             raise UsageError(f"{self.folder} has no readable {layout.PLAN_FILE}.") from error
-        if json.loads(json.dumps(plan_document(plan))) != kept:
+        if not _holds(json.loads(json.dumps(plan_document(plan))), kept):
             raise UsageError(
                 f"{self.folder / layout.PLAN_FILE} is not the plan of {layout.STUDY_FILE} beside "
                 "it: one of them was changed after the run began; restore it."
@@ -87,6 +87,15 @@ class Run:
         """A Parquet file among the raw files of a trial, or None where it was not recorded."""
         path = self.trial_folder(number) / file_name
         return pl.read_parquet(path) if path.exists() else None
+
+
+def _holds(made: Any, kept: Any) -> bool:  # noqa: ANN401 - JSON
+    """Whether all that was kept is still so; a newer teiten may know more keys of a set-up."""
+    if isinstance(made, dict) and isinstance(kept, dict):
+        return all(key in made and _holds(made[key], value) for key, value in kept.items())
+    if isinstance(made, list) and isinstance(kept, list):
+        return len(made) == len(kept) and all(map(_holds, made, kept))
+    return bool(made == kept)
 
 
 def open_run(folder: Path) -> Run:

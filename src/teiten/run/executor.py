@@ -196,8 +196,8 @@ class _Execution:
         servers: dict[str, Any] = self._environment["servers"]
         asked = {
             "spec": setup.server,
-            "initdb": list(setup.initdb),
-            "settings": setup.guc_settings(),
+            "initdb_options": list(setup.initdb),
+            "settings_of_study": setup.guc_settings(),
         }
         if any({k: s.get(k) for k in asked} == asked for s in servers.values()):
             return

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from teiten.errors import UsageError
 from teiten.study import mistakes
 from teiten.study.model import Factor, PgbenchData, PgbenchLoad, Setup, Study
-from teiten.study.patching import apply_setting, merge
+from teiten.study.patching import apply_setting, key_path, merge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,6 +90,8 @@ def _checked(
             mistakes.sentence(error, document, where=where, known=_KNOWN_IN_STUDY)
         ) from error
     _check_treatments(study, where)
+    for assignment in overrides:
+        _check_effect(study, assignment)
     return _with_scripts(study, where, places)
 
 
@@ -115,6 +117,21 @@ def _check_treatments(study: Study, where: str) -> None:
                     known=_KNOWN_IN_SETUP,
                 )
             ) from error
+
+
+def _check_effect(study: Study, assignment: str) -> None:
+    """Refuse a `--set` on the set-up that a factor patches over in every treatment."""
+    first, *path = key_path(assignment.partition("=")[0])
+    if first != "setup" or not path:
+        return
+    wanted = mistakes.value_at(study.setup, path)
+    for factor in study.factor:
+        patched = [merge(study.setup, level.patch) for level in factor.resolved_levels()]
+        if all(mistakes.value_at(p, path) != wanted for p in patched):
+            raise UsageError(
+                f"--set {assignment} has no effect, since the factor {factor.name} sets that key "
+                f"in every treatment: use --set factor.{factor.name}=… to choose its levels."
+            )
 
 
 def _with_scripts(study: Study, where: str, places: Sequence[Traversable]) -> Study:

@@ -220,3 +220,14 @@ def test_the_schema_lets_factors_provide_what_the_set_up_leaves_out() -> None:
 def test_the_load_knows_its_defaults() -> None:
     load = PgbenchLoad(kind="pgbench", script="x", duration_s=1)
     assert (load.warmup_s, load.protocol, load.threads) == (0, "simple", None)
+
+
+def test_an_override_that_a_factor_patches_over_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"factor clients sets that key.*factor\.clients="):
+        load_study("version-update", ["setup.clients=4"])
+
+
+def test_an_override_beside_what_a_factor_patches_is_taken() -> None:
+    study = load_study("demo", ["setup.load.duration_s=9"])
+    levels = tuple(f.resolved_levels()[0] for f in study.factor)
+    assert study.setup_of(levels).load.duration_s == 9
