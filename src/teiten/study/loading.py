@@ -121,7 +121,8 @@ def _check_treatments(study: Study, where: str) -> None:
 
 def _check_effect(study: Study, assignment: str) -> None:
     """Refuse a `--set` on the set-up that a factor patches over in every treatment."""
-    first, *path = key_path(assignment.partition("=")[0])
+    first, *rest = key_path(assignment.partition("=")[0])
+    path = tuple(rest)
     if first != "setup" or not path:
         return
     wanted = mistakes.value_at(study.setup, path)
