@@ -14,6 +14,7 @@ from teiten.run.derive import responses_of
 from teiten.run.session import LoadSession
 from teiten.run.validity import judge
 from teiten.server.cluster import Cluster
+from teiten.server.prewarm import prewarm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -109,11 +110,10 @@ class TrialRunner:
         notes: list[str] = []
         with server.connect() as connection:
             tables = [row[0] for row in connection.execute(_USER_TABLES)]
-            if setup.prewarm:
-                if connection.execute(_HAS_PREWARM).fetchone():
-                    connection.execute(_PREWARM)
-                else:
-                    notes.append(f"{setup.server} has no pg_prewarm: data was not prewarmed.")
+            if setup.prewarm and connection.execute(_HAS_PREWARM).fetchone():
+                prewarm(server)
+            elif setup.prewarm:
+                notes.append(f"{setup.server} has no pg_prewarm: data was not prewarmed.")
             for table in tables:
                 connection.execute(sql.SQL("VACUUM {}").format(sql.Identifier("public", table)))
             connection.execute("CHECKPOINT")
@@ -121,12 +121,7 @@ class TrialRunner:
 
 
 _USER_TABLES = "SELECT relname FROM pg_stat_user_tables WHERE schemaname = 'public' ORDER BY 1"
-_HAS_PREWARM = "SELECT 1 FROM pg_extension WHERE extname = 'pg_prewarm'"
-_PREWARM = """
-    SELECT sum(pg_prewarm(c.oid::regclass))
-    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = 'public' AND c.relkind IN ('r', 'i') AND pg_relation_size(c.oid) > 0
-"""
+_HAS_PREWARM = "SELECT 1 FROM pg_available_extensions WHERE name = 'pg_prewarm'"
 
 
 def _restarts(server: Server) -> int:
