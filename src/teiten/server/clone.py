@@ -59,6 +59,8 @@ def clone_tree(src: Path, dst: Path, *, sync: bool = False) -> CloneReport:
     folders, files = _scan(src)
     total = sum(x.allocated_bytes for x in files)
     made = not dst.exists()
+    if not made and any(dst.iterdir()):
+        raise TeitenError(f"The directory {dst} is not empty, so nothing is cloned into it.")
     try:
         _make_folders(src, dst, folders)
         method = _choose_method(src, dst, files)
@@ -83,7 +85,9 @@ def _scan(src: Path) -> tuple[list[_Entry], list[_Entry]]:
     pending = [src]
     while pending:
         here = pending.pop()
-        for item in os.scandir(here):
+        with os.scandir(here) as listing:
+            items = list(listing)
+        for item in items:
             path = Path(item.path)
             entry = _Entry(path.relative_to(src), item.stat(follow_symlinks=False))
             if item.is_symlink():
@@ -103,8 +107,6 @@ def _scan(src: Path) -> tuple[list[_Entry], list[_Entry]]:
 
 def _make_folders(src: Path, dst: Path, folders: list[_Entry]) -> None:
     dst.mkdir(exist_ok=True)
-    if any(dst.iterdir()):
-        raise TeitenError(f"The directory {dst} is not empty, so nothing is cloned into it.")
     _give(dst, src.stat())
     for folder in folders:
         path = dst / folder.relative

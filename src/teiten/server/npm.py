@@ -212,7 +212,7 @@ def unpack(tarball: Path, folder: Path) -> None:
                 target = folder / inside
                 if member.isdir():
                     store.make_public_dir(target)
-                elif (content := archive.extractfile(member)) is not None and member.isreg():
+                elif member.isreg() and (content := archive.extractfile(member)) is not None:
                     store.make_public_dir(target.parent)
                     with content, target.open("xb") as out:
                         while block := content.read(1 << 20):

