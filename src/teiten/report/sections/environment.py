@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _BYTES = "_bytes"
 _DIFFERS = "◆"
 _MANY_ALIKE = 4
+_OWN_TO_A_START = frozenset({"settings: unix_socket_directories", "settings: port"})
 _OWN_TO_A_SERVER = frozenset({"spec", "package", "version", "version num", "build", "extensions"})
 
 
@@ -43,13 +44,13 @@ def environment(view: View) -> Section:
 
 
 def differences(servers: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What else but their version tells servers apart: key and the value of each server.
+    """What else but their version tells `distinct` servers apart: key, value of each server.
 
     Paths, names of packages and what is random in every run are no differences that matter.
     """
-    flat = [dict(_rows(values, depth=1)) for values in servers.values()]
-    keys = dict.fromkeys(key for values in flat for key in values)
-    found = {key: [values.get(key, "-") for values in flat] for key in keys}
+    kept = distinct(servers)
+    keys = dict.fromkeys(key for values in kept.values() for key in values)
+    found = {key: [values.get(key, "-") for values in kept.values()] for key in keys}
     return {
         key: values
         for key, values in found.items()
@@ -57,12 +58,22 @@ def differences(servers: Mapping[str, Any]) -> dict[str, list[str]]:
     }
 
 
+def distinct(servers: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Servers as rows of text, those that are alike once, under the first one's label."""
+    kept: dict[str, dict[str, str]] = {}
+    for label, values in servers.items():
+        rows = {k: v for k, v in _rows(values, depth=1) if k not in _OWN_TO_A_START}
+        if rows not in kept.values():
+            kept[label] = rows
+    return kept
+
+
 def _servers(view: View, servers: Mapping[str, Any]) -> list[Block]:
     """Servers side by side; rows that differ are marked."""
     if not servers:
         return []
     w = view.words
-    flat = {label: dict(_rows(values, depth=1)) for label, values in servers.items()}
+    flat = distinct(servers)
     keys = dict.fromkeys(key for values in flat.values() for key in values)
     short = [key for key in keys if not key.startswith("build: ")]
     tables = [_server_table(w("env_servers"), flat, short, w("key"), w("different"))]
@@ -135,7 +146,8 @@ def shown(value: object) -> str:
         for key, one in value.items():
             if one is not None:
                 keys_of.setdefault(shown(one), []).append(key)
-        if max((len(keys) for keys in keys_of.values()), default=0) >= _MANY_ALIKE:
+        many_alike = max((len(keys) for keys in keys_of.values()), default=0) >= _MANY_ALIKE
+        if many_alike and all(isinstance(one, str) for one in value.values()):
             return "; ".join(f"{text}: {', '.join(keys)}" for text, keys in keys_of.items())
         return "; ".join(f"{key} = {text}" for text, keys in keys_of.items() for key in keys)
     if isinstance(value, list):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from teiten.report.charts import along_x
 from teiten.report.document import Block, Cell, Chart, Paragraph, Section, Table, Tone
 from teiten.report.numbers import change, change_range
-from teiten.report.sections.environment import differences
+from teiten.report.sections.environment import differences, distinct
 from teiten.stats.summary import Overall, direction, overall
 
 if TYPE_CHECKING:
@@ -180,8 +180,9 @@ def _cautions(view: View) -> list[Block]:
     notes: list[Block] = [Paragraph(w("space").join(sentences), role="note")] if sentences else []
     servers = view.run.environment.get("servers", {})
     if differing := differences(servers):
+        labels = distinct(servers)
         values_of = (
-            f"{key} ({', '.join(f'{s} {v}' for s, v in zip(servers, values, strict=True))})"
+            f"{key} ({', '.join(f'{s} {v}' for s, v in zip(labels, values, strict=True))})"
             for key, values in differing.items()
         )
         notes.append(Paragraph(w("also_differ", what=w("separator").join(values_of)), role="note"))
