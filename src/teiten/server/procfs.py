@@ -8,7 +8,8 @@ import signal
 import time
 from pathlib import Path
 
-_SERVER_PROGRAMS = {"postgres", "postmaster", "initdb"}
+_SERVER_PROGRAMS = ("postgres", "postmaster", "initdb")
+_VALGRIND_TOOL = "callgrind-"  # the program that /proc shows for a server run under valgrind
 
 
 def _link(pid: int, name: str) -> str:
@@ -37,7 +38,8 @@ def is_server_of(pid: int, directory: Path) -> bool:
     whose it is, also for backends that have outlived their postmaster. Before that (and for
     initdb) the directory stands on the command line.
     """
-    if Path(_link(pid, "exe")).name not in _SERVER_PROGRAMS:
+    program = Path(_link(pid, "exe")).name
+    if program not in _SERVER_PROGRAMS and not program.startswith(_VALGRIND_TOOL):
         return False
     words = [_link(pid, "cwd"), *command_line(pid)]
     return any(Path(x) == directory or directory in Path(x).parents for x in words if x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import time
 from typing import TYPE_CHECKING
@@ -125,3 +126,22 @@ def test_a_signal_ends_everything_and_the_run_resumes(
     assert last["event"] == "run_stopped"
     assert teiten.run("run", "--resume", "latest").returncode == 0
     assert open_run(folder).is_complete
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+def test_a_kill_while_instructions_are_counted_leaves_nothing(teiten: Teiten) -> None:
+    one_trial = ("factor.version=17.7", "factor.clients=1", 'setup.observe=["callgrind"]')
+    words = [word for change in one_trial for word in ("--set", change)]
+    process = teiten.start("run", str(teiten.study), *words)
+    wait_for_run(teiten, process)
+    while not any("callgrind" in words for words in teiten.processes()):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    resumed = teiten.run("run", "--resume", "latest")
+    assert resumed.returncode == 0, resumed.stderr
+    assert teiten.processes() == []
+    assert teiten.leftovers() == []
+    (counted,) = open_run(teiten.run_folder()).trials["callgrind_instructions_per_tx"]
+    assert 100_000 < counted < 400_000, "an update of one row, as counted on several machines"
