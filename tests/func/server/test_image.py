@@ -172,7 +172,8 @@ def test_removed_image_is_gone(built: Path, key: image.ImageKey) -> None:
 def test_two_processes_build_one_image(home: Path) -> None:
     program = textwrap.dedent("""
         from teiten.server import image, source
-                installation = source.resolve("npm:17.7")
+        from teiten.server.workspace import Workspace
+        installation = source.resolve("npm:17.7")
         key = image.ImageKey(installation.identity, installation.version, (), {"kind": "both"})
         def load(cluster):
             print("loading", flush=True)

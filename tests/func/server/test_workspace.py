@@ -82,11 +82,12 @@ class Owner:
 
 
 @pytest.fixture
-def owner(home: Path, pg17: Installation) -> Iterator[Owner]:  # noqa: ARG001 - their order counts
+def owner(home: Path, pg17: Installation) -> Iterator[Owner]:  # noqa: ARG001 - its order counts
     started = Owner("adopt")
     yield started
     started.process.kill()
     started.process.communicate()
+    procfs.end_server_processes(home)
 
 
 def test_success_leaves_nothing(owner: Owner) -> None:
