@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 
 CPU_FILE = "sysstat_cpu.parquet"
 INTERRUPTS_FILE = "sysstat_interrupts.parquet"
+DISK_FILE = "sysstat_disk.parquet"
+NETWORK_FILE = "sysstat_network.parquet"
 SECONDS_FILE = "seconds.parquet"
 _ALL_CPUS = -1
+_LEAST_TRAFFIC_MIB_S = 0.001
 _MODE_PARTS = {
     "usr": ("usr", "nice", "guest", "gnice"),
     "sys": ("sys",),
@@ -129,6 +132,35 @@ def interrupts(raw: pl.DataFrame, most: int = 8) -> pl.DataFrame:
         .sort("per_s", descending=True)
         .head(most)
     )
+
+
+def devices(run: Run, number: int) -> pl.DataFrame:
+    """Mean rates of each disk and network interface of a trial that saw any traffic.
+
+    Columns `name`, `in_mib_s` (read or received), `out_mib_s` (written or sent), `util_pct` and
+    `await_ms` (null for interfaces), busiest first; empty when nothing was recorded.
+    """
+    frames = []
+    for file_name, name, read, write in (
+        (DISK_FILE, "device", "read_kib_s", "write_kib_s"),
+        (NETWORK_FILE, "interface", "receive_kib_s", "send_kib_s"),
+    ):
+        raw = run.raw_frame(number, file_name)
+        if raw is None or not raw.height:
+            continue
+        of_disks = [c for c in ("util_pct", "await_ms") if c in raw.columns]
+        frames.append(
+            raw.group_by(name)
+            .agg(
+                (pl.col(read).mean() / 1024).alias("in_mib_s"),
+                (pl.col(write).mean() / 1024).alias("out_mib_s"),
+                pl.col(*of_disks).mean() if of_disks else pl.lit(None).alias("util_pct").first(),
+            )
+            .rename({name: "name"})
+            .filter(pl.col("in_mib_s") + pl.col("out_mib_s") > _LEAST_TRAFFIC_MIB_S)
+            .sort(pl.col("in_mib_s") + pl.col("out_mib_s"), descending=True)
+        )
+    return pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
 
 
 def tps_by_second(run: Run, layout: Layout) -> tuple[pl.DataFrame, int]:

@@ -52,6 +52,7 @@ class Table:
     """A table. `numeric` says of each column whether it is set flush right.
 
     `folded` tables repeat what a chart shows; they are shown on request where that is possible.
+    A short print leaves out those that are not `brief`.
     """
 
     title: str
@@ -61,6 +62,7 @@ class Table:
     note: str = ""
     folded: bool = False
     half_width: bool = False
+    brief: bool = True
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 MINUS = "\N{MINUS SIGN}"
+NO_BREAK = "\N{NO-BREAK SPACE}"
 _SMALL_PERCENT = 0.1
 _NO_PERCENT = 0.00001
 _SMALL_SPREAD = 0.002
@@ -42,7 +43,7 @@ def change_range(low: float, high: float) -> str:
     """The range of a change (`+1.6% … +3.3%`), or `±0.002%` where its ends would look the same."""
     half_percent = (high - low) * 50
     if half_percent >= _SMALL_PERCENT / 2:
-        return f"{change(low)} … {change(high)}"
+        return f"{change(low)}{NO_BREAK}…{NO_BREAK}{change(high)}"
     if half_percent < _NO_PERCENT:
         return "±0%"
     decimals = -math.floor(math.log10(half_percent))

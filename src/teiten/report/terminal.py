@@ -34,7 +34,8 @@ def print_terminal(report: Report, console: Console, *, brief: bool = False) -> 
         console.print()
         console.rule(Text(section.title, style="bold"), align="left", characters="─")
         for block in section.blocks:
-            _print_block(block, console)
+            if not (brief and isinstance(block, Table) and not block.brief):
+                _print_block(block, console)
 
 
 def _print_block(block: Block, console: Console) -> None:

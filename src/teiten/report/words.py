@@ -239,6 +239,15 @@ WORDS: dict[str, tuple[str, str]] = {
     "core": ("Core", "コア"),
     # Memory, disk, network
     "resources": ("Memory, disk, network and WAL", "メモリ・ディスク・ネットワーク・WAL"),
+    "devices": (
+        "Disks and networks in trial {trial} ({what})",
+        "試行{trial}のディスクとネットワーク（{what}）",
+    ),
+    "device": ("Device", "デバイス"),
+    "device_in": ("Read or received [MiB/s]", "読み込み・受信 [MiB/s]"),
+    "device_out": ("Written or sent [MiB/s]", "書き込み・送信 [MiB/s]"),
+    "device_util": ("Busy [%]", "使用率 [%]"),
+    "device_wait": ("Wait [ms]", "待ち時間 [ms]"),
     # Course of the run
     "course": ("Course of the run", "実行の経過"),
     "seconds": ("Throughput second by second", "1秒ごとのTPS"),

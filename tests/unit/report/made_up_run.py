@@ -120,7 +120,23 @@ def _raw(
                         {"t_s": float(s), "irq": irq, "device": device, "cpu": cpu, "per_s": rate}
                     )
     cpu_frame = pl.DataFrame(cpu_rows).with_columns(pl.col("cpu").cast(pl.Int32))
+    disks = pl.DataFrame(
+        [
+            (float(s), device, 0.0, rate * 1024, 12.0, 0.4)
+            for s in range(1, seconds + 1)
+            for device, rate in (("vda", responses["disk_write_mib_s"]), ("vdb", 0.0))
+        ],
+        schema=["t_s", "device", "read_kib_s", "write_kib_s", "util_pct", "await_ms"],
+        orient="row",
+    )
+    network = pl.DataFrame(
+        [(float(s), "eth0", 100.0, 200.0) for s in range(1, seconds + 1)],
+        schema=["t_s", "interface", "receive_kib_s", "send_kib_s"],
+        orient="row",
+    )
     return {
+        "sysstat_disk.parquet": disks,
+        "sysstat_network.parquet": network,
         "seconds.parquet": by_second,
         "sysstat_cpu.parquet": cpu_frame,
         "sysstat_interrupts.parquet": pl.DataFrame(interrupt_rows),

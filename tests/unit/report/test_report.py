@@ -92,6 +92,11 @@ def report(run: Run, request: pytest.FixtureRequest) -> Report:
     return build_report(run, language)
 
 
+@pytest.fixture(scope="module")
+def english(run: Run) -> Report:
+    return build_report(run)
+
+
 def test_every_chapter_of_the_published_decks_is_there(report: Report) -> None:
     assert [s.slug for s in report.sections] == [
         "verdict",
@@ -127,15 +132,15 @@ def test_charts_have_distinct_names_and_say_what_they_show(report: Report) -> No
     assert all(c.title and c.description for c in charts)
 
 
-def test_every_trial_is_a_dot(run: Run) -> None:
-    chart = next(c for c in build_report(run).charts() if c.name == "tps")
+def test_every_trial_is_a_dot(english: Report, run: Run) -> None:
+    chart = next(c for c in english.charts() if c.name == "tps")
     datasets = chart.specification["datasets"].values()
     dots = [rows for rows in datasets if rows and "trial" in rows[0] and "description" in rows[0]]
     assert {row["trial"] for rows in dots for row in rows} == set(run.trials["trial"])
 
 
-def test_the_verdict_claims_nothing_that_the_blocks_do_not_show(run: Run) -> None:
-    verdict = build_report(run).sections[0]
+def test_the_verdict_claims_nothing_that_the_blocks_do_not_show(english: Report) -> None:
+    verdict = english.sections[0]
     words = " ".join(b.text for b in verdict.blocks if isinstance(b, Paragraph))
     assert "18.1 against 17.7" in words
     assert "no statistical claim" in words
@@ -143,10 +148,10 @@ def test_the_verdict_claims_nothing_that_the_blocks_do_not_show(run: Run) -> Non
     assert not re.search(r"\bp\s*[<=]|significan|confiden", words)
 
 
-def test_flagged_trials_are_listed_with_their_sentences(run: Run) -> None:
+def test_flagged_trials_are_listed_with_their_sentences(english: Report, run: Run) -> None:
     table = next(
         block
-        for section in build_report(run).sections
+        for section in english.sections
         for block in section.blocks
         if isinstance(block, Table) and block.title == "Trials to be read with care"
     )
@@ -155,14 +160,21 @@ def test_flagged_trials_are_listed_with_their_sentences(run: Run) -> None:
     assert all("checkpoint" in row[-1].text for row in table.rows)
 
 
-def test_ratio_table_has_the_decks_shape(run: Run) -> None:
-    section = next(s for s in build_report(run).sections if s.slug == "ratios")
+def test_ratio_table_has_the_decks_shape(english: Report) -> None:
+    section = next(s for s in english.sections if s.slug == "ratios")
     table = next(b for b in section.blocks if isinstance(b, Table))
     assert table.header == ("Clients", "17.7", "18.1", "18.1 / 17.7")
     assert [row[0].text for row in table.rows] == ["1", "8", "64", "geometric mean"]
     ratio = float(table.rows[0][3].text.split()[0])
     medians = [float(cell.text.replace(",", "")) for cell in table.rows[0][1:3]]
     assert ratio == pytest.approx(medians[1] / medians[0], abs=0.001)
+
+
+def test_devices_without_traffic_are_left_out(english: Report) -> None:
+    section = next(s for s in english.sections if s.slug == "resources")
+    table = [b for b in section.blocks if isinstance(b, Table) and not b.folded][-1]
+    assert [row[0].text for row in table.rows] == ["vda", "eth0"]
+    assert [row[-1].text for row in table.rows] == ["0.400", "-"]
 
 
 def test_what_was_not_recorded_is_said_once(make_run: MakeRun, tmp_path: Path) -> None:
@@ -203,7 +215,7 @@ def test_a_run_without_any_trial_makes_a_report(tmp_path: Path) -> None:
     study = parse_study(small_study(VERSIONS), where="test")
     with RunWriter.create(tmp_path, study, make_plan(study)) as writer:
         run = open_run(writer.folder)
-    text = to_html(build_report(run))
+    text = to_html(english)
     assert "0 of 4 trials" in text
 
 
@@ -234,11 +246,10 @@ def test_terminal_output_fits_and_is_plain_when_not_a_terminal(report: Report, w
     assert report.title in text
 
 
-def test_brief_print_is_the_verdict_and_the_ratios(run: Run) -> None:
+def test_brief_print_is_the_verdict_and_the_ratios(english: Report) -> None:
     long, short = io.StringIO(), io.StringIO()
-    report = build_report(run)
-    print_terminal(report, Console(file=long, width=100))
-    print_terminal(report, Console(file=short, width=100), brief=True)
+    print_terminal(english, Console(file=long, width=100))
+    print_terminal(english, Console(file=short, width=100), brief=True)
     assert "18.1 / 17.7" in short.getvalue()
     assert "Environment" not in short.getvalue()
     assert len(short.getvalue()) < len(long.getvalue()) / 2
@@ -252,8 +263,8 @@ def test_markdown_tables_are_whole(report: Report) -> None:
         assert len(widths) == 1
 
 
-def test_csv_is_tidy_and_complete(run: Run, tmp_path: Path) -> None:
-    write_csv(build_report(run), tmp_path)
+def test_csv_is_tidy_and_complete(english: Report, run: Run, tmp_path: Path) -> None:
+    write_csv(english, tmp_path)
     trials = pl.read_csv(tmp_path / "trials.csv")
     summary = pl.read_csv(tmp_path / "summary.csv", infer_schema_length=None)
     assert trials.height == len(run.plan.trials)

@@ -27,7 +27,7 @@ def cpu(view: View) -> Section | None:
     modes = data.cpu_modes(view.run, view.layout)
     if modes.height:
         blocks += _modes(view, modes)
-    shown = _representatives(view)
+    shown = representatives(view)
     for what, number in shown:
         blocks += _cores(view, what, number)
     blocks += _soft(view)
@@ -80,7 +80,7 @@ def _modes(view: View, modes: pl.DataFrame) -> Iterator[Block]:
     )
 
 
-def _representatives(view: View) -> list[tuple[str, int]]:
+def representatives(view: View) -> list[tuple[str, int]]:
     """The trials shown core by core: of the reference and of the newest level, in each panel."""
     layout = view.layout
     levels = dict.fromkeys([layout.reference, layout.newest])

@@ -8,7 +8,7 @@ import polars as pl
 
 from teiten.report.document import Cell, Paragraph, Section, Table, Tone
 from teiten.report.numbers import figure, ratio_figure, ratio_range
-from teiten.report.sections.verdict import in_words
+from teiten.report.sections.verdict import HEADLINES, in_words
 from teiten.stats.summary import direction, overall, ratios, summarise
 
 if TYPE_CHECKING:
@@ -71,7 +71,12 @@ def _table(view: View, response: str) -> Table:
     numeric += [True] * (len(header) - len(numeric))
     title = view.title(response, unit=True)
     return Table(
-        title, tuple(header), tuple(rows), tuple(numeric), half_width=len(header) <= _FEW_COLUMNS
+        title,
+        tuple(header),
+        tuple(rows),
+        tuple(numeric),
+        half_width=len(header) <= _FEW_COLUMNS,
+        brief=response in HEADLINES,
     )
 
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from teiten.report import data
 from teiten.report.charts import along_x
-from teiten.report.document import Block, Chart, Paragraph, Section
+from teiten.report.document import Block, Cell, Chart, Paragraph, Section, Table
+from teiten.report.numbers import figure
+from teiten.report.sections.cpu import representatives
 from teiten.report.sections.verdict import headline_chart
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from teiten.report.sections.view import View
 
 _LATENCY = ("latency_mean_ms", "latency_p99_ms")
@@ -66,7 +71,27 @@ def resources(view: View) -> Section | None:
         blocks += _trend(view, name, half_width=True)
     charts = [b for b in blocks if isinstance(b, Chart)]
     others = [b for b in blocks if not isinstance(b, Chart)]
-    return Section("resources", view.words("resources"), (*charts, *others))
+    return Section("resources", view.words("resources"), (*charts, *others, *_devices(view)))
+
+
+def _devices(view: View) -> Iterator[Block]:
+    """Each disk and interface in the trials that the CPU section shows core by core."""
+    w = view.words
+    for what, number in representatives(view):
+        found = data.devices(view.run, number)
+        if not found.height:
+            continue
+        rows = [
+            (
+                Cell(row["name"]),
+                *(Cell(figure(row.get(c), 3)) for c in ("in_mib_s", "out_mib_s")),
+                *(Cell(figure(row.get(c), 3)) for c in ("util_pct", "await_ms")),
+            )
+            for row in found.iter_rows(named=True)
+        ]
+        header = (w("device"), w("device_in"), w("device_out"), w("device_util"), w("device_wait"))
+        title = w("devices", trial=number, what=what)
+        yield Table(title, header, tuple(rows), (False, True, True, True, True))
 
 
 def _is_ever_positive(view: View, response: str) -> bool:

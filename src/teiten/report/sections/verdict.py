@@ -13,7 +13,7 @@ from teiten.stats.summary import Overall, direction, overall
 if TYPE_CHECKING:
     from teiten.report.sections.view import View
 
-_IN_SENTENCE = ("tps", "instructions_per_tx", "callgrind_instructions_per_tx")
+HEADLINES = ("tps", "instructions_per_tx", "callgrind_instructions_per_tx")
 
 
 def verdict(view: View) -> Section:
@@ -99,7 +99,7 @@ def _sentences(view: View, results: list[tuple[str, str, Overall]]) -> list[Bloc
         for level in view.layout.levels:
             chosen = [
                 (response, result)
-                for response in _IN_SENTENCE
+                for response in HEADLINES
                 for p, r, result in results
                 if p == panel and r == response and result.level == level
             ]
