@@ -215,7 +215,7 @@ def test_a_run_without_any_trial_makes_a_report(tmp_path: Path) -> None:
     study = parse_study(small_study(VERSIONS), where="test")
     with RunWriter.create(tmp_path, study, make_plan(study)) as writer:
         run = open_run(writer.folder)
-    text = to_html(english)
+    text = to_html(build_report(run))
     assert "0 of 4 trials" in text
 
 
