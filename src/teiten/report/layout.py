@@ -21,6 +21,15 @@ ALONG_X = "clients"
 
 
 @dataclass(frozen=True)
+class Group:
+    """Trials that may be averaged: `title` in words ("" for all trials), `label` without names."""
+
+    title: str
+    label: str
+    trials: pl.DataFrame
+
+
+@dataclass(frozen=True)
 class Layout:
     """The roles of a study's factors in its report.
 
@@ -73,6 +82,30 @@ class Layout:
         """The level that stands for the new: the last one that is not the reference."""
         others = [level for level in self.levels if level != self.reference]
         return others[-1] if others else self.reference
+
+    @property
+    def groups(self) -> list[Group]:
+        """What a mean may go over: numeric x values of a panel, but never unlike things.
+
+        A mean over 1 to 256 clients says something; one over reading and updating does not.
+        """
+        groups = []
+        for panel in self.panels:
+            trials = self.of_panel(panel)
+            if not self.has_x or self.x_is_numeric:
+                groups.append(Group(panel, self.panel_labels(panel), trials))
+                continue
+            for x in self.x_labels:
+                title = ", ".join(p for p in (panel, f"{self.title(self.x)}: {x}") if p)
+                label = ", ".join(p for p in (self.panel_labels(panel), x) if p)
+                groups.append(Group(title, label, trials.filter(pl.col("x") == x)))
+        return groups
+
+    @property
+    def group_title(self) -> str:
+        """The names of the factors that tell `groups` apart."""
+        by_x = self.has_x and not self.x_is_numeric
+        return ", ".join(t for t in (self.panel_title, self.title(self.x) if by_x else "") if t)
 
     @property
     def panel_title(self) -> str:

@@ -312,3 +312,16 @@ def test_long_series_are_thinned_but_keep_their_stalls(make_run: MakeRun, tmp_pa
             drawn.setdefault(row["trial"], []).append(row["tps"])
     assert {n: min(v) for n, v in drawn.items()} == pytest.approx(lowest)
     assert max(len(v) for v in drawn.values()) <= 150
+
+
+def test_unlike_workloads_are_never_averaged(make_run: MakeRun, tmp_path: Path) -> None:
+    run = make_run(tmp_path, "compare", ("factor.clients=[4]",), seconds=3, cores=1)
+    verdicts = [
+        block.text
+        for block in build_report(run).sections[0].blocks
+        if isinstance(block, Paragraph) and block.role == "verdict"
+    ]
+    assert [("Workload: read" in v, "Workload: update" in v) for v in verdicts] == [
+        (True, False),
+        (False, True),
+    ]

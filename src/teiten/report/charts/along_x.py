@@ -78,7 +78,7 @@ def _absolute_panel(
         ticks = round_steps(low, high)
         span = Span(ticks[0], ticks[-1], is_log=True)
         scale = alt.Scale(type="log", domain=[span.low, span.high], nice=False)
-        axis = alt.Axis(labelExpr=theme.NUMBER, values=ticks)
+        axis = alt.Axis(labelExpr=theme.NUMBER, values=ticks, labelOverlap=False)
     y = {"title": log_title if is_log else title, "scale": scale, "axis": axis}
     drawn = Panel(layout, panel, layout.levels, size, span)
     return drawn.draw(trials, medians, y, shown=figure)

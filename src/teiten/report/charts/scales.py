@@ -57,7 +57,7 @@ def keep_apart(places: Sequence[float], gap: float) -> list[float]:
     """Move ascending places as little as needed so that neighbours are `gap` apart.
 
     Overlapping neighbours become groups centred on their mean (pool adjacent violators); what
-    would stand above 1 is moved down.
+    would stand below 0 is moved up, what would stand above 1 down.
     """
     groups: list[list[float]] = []
     for place in places:
@@ -66,8 +66,9 @@ def keep_apart(places: Sequence[float], gap: float) -> list[float]:
             last = groups.pop()
             groups[-1] += last
     moved = [_bottom(group, gap) + number * gap for group in groups for number in range(len(group))]
-    overhang = max(0.0, moved[-1] - 1) if moved else 0.0
-    return [place - overhang for place in moved]
+    most = len(moved) - 1
+    above_0 = [max(place, number * gap) for number, place in enumerate(moved)]
+    return [min(place, 1 - (most - number) * gap) for number, place in enumerate(above_0)]
 
 
 def _bottom(group: list[float], gap: float) -> float:

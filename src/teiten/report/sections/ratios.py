@@ -50,7 +50,7 @@ def _table(view: View, response: str) -> Table:
                     *_ratios(view, others, panel, x, response),
                 )
             )
-        if layout.has_x and len(layout.x_labels) > 1:
+        if layout.has_x and layout.x_is_numeric and len(layout.x_labels) > 1:
             place = [Cell(layout.panel_labels(panel))] if with_panel else []
             place.append(Cell(w("overall")))
             rows.append(

@@ -11,6 +11,7 @@ from teiten.report.sections.environment import differences, distinct
 from teiten.stats.summary import Overall, direction, overall
 
 if TYPE_CHECKING:
+    from teiten.report.layout import Group
     from teiten.report.sections.view import View
 
 HEADLINES = ("tps", "instructions_per_tx", "callgrind_instructions_per_tx")
@@ -49,8 +50,8 @@ def headline_chart(view: View, response: str) -> Chart:
     )
     caption = w("headline_caption", reference=layout.reference, margin=view.margin_text)
     results = [
-        f"{panel}{': ' if panel else ''}{o.level} {change(o.ratio)}"
-        for panel, name, o in _results(view)
+        f"{group.title}{': ' if group.title else ''}{o.level} {change(o.ratio)}"
+        for group, name, o in _results(view)
         if name == response
     ]
     return Chart(
@@ -77,35 +78,35 @@ def in_words(view: View, response: str, result: Overall) -> tuple[str, Tone]:
     return w(key, margin=view.margin_text), tone if beyond else "plain"
 
 
-def _results(view: View) -> list[tuple[str, str, Overall]]:
-    """(panel, response, level against the reference), for all that can be compared."""
+def _results(view: View) -> list[tuple[Group, str, Overall]]:
+    """(group, response, level against the reference), for all that can be compared."""
     layout = view.layout
     return [
-        (panel, response, result)
-        for panel in layout.panels
+        (group, response, result)
+        for group in layout.groups
         for response in view.ratio_responses()
         for result in sorted(
-            overall(layout.of_panel(panel), layout.comparison, response),
+            overall(group.trials, layout.comparison, response),
             key=lambda o: layout.levels.index(o.level),
         )
     ]
 
 
-def _sentences(view: View, results: list[tuple[str, str, Overall]]) -> list[Block]:
-    """One paragraph for each level and panel, with a sentence for each headline response."""
+def _sentences(view: View, results: list[tuple[Group, str, Overall]]) -> list[Block]:
+    """One paragraph for each level and group, with a sentence for each headline response."""
     w = view.words
     blocks: list[Block] = []
-    for panel in view.layout.panels:
+    for group in view.layout.groups:
         for level in view.layout.levels:
             chosen = [
                 (response, result)
                 for response in HEADLINES
-                for p, r, result in results
-                if p == panel and r == response and result.level == level
+                for g, r, result in results
+                if g.title == group.title and r == response and result.level == level
             ]
             if chosen:
                 what = w("against", level=level, reference=view.layout.reference)
-                where = w("in_panel", panel=panel) if panel else ""
+                where = w("in_panel", panel=group.title) if group.title else ""
                 sentences = w("space").join(_sentence(view, *one) for one in chosen)
                 text = w("verdict_of", what=what, panel=where, sentences=sentences)
                 tone = in_words(view, *chosen[0])[1]
@@ -132,30 +133,31 @@ def _sentence(view: View, response: str, result: Overall) -> str:
     )
 
 
-def _table(view: View, results: list[tuple[str, str, Overall]]) -> Table:
+def _table(view: View, results: list[tuple[Group, str, Overall]]) -> Table:
     w = view.words
     layout = view.layout
     others = [level for level in layout.levels if level != layout.reference]
-    with_panel = len(layout.panels) > 1
+    with_group = bool(layout.group_title)
+    with_x = layout.has_x and layout.x_is_numeric
     with_level = len(others) > 1
     rows = []
-    for panel, response, o in results:
+    for group, response, o in results:
         words, tone = in_words(view, response, o)
-        cells = [Cell(layout.panel_labels(panel))] if with_panel else []
+        cells = [Cell(group.label)] if with_group else []
         cells.append(Cell(view.title(response)))
         if with_level:
             cells.append(Cell(o.level))
         cells.append(Cell(change(o.ratio), tone))
-        if layout.has_x:
+        if with_x:
             cells.append(Cell(change_range(o.cell_lowest, o.cell_highest)))
         by_block = "-"
         if o.blocks > 1 and o.block_lowest is not None and o.block_highest is not None:
             by_block = change_range(o.block_lowest, o.block_highest)
         rows.append((*cells, Cell(by_block), Cell(words, tone)))
-    words_first = ([layout.panel_title] if with_panel else []) + [w("response")]
+    words_first = ([layout.group_title] if with_group else []) + [w("response")]
     words_first += [layout.title(layout.compared)] if with_level else []
     figures = [w("change_overall")]
-    figures += [w("range_cells", x=layout.title(layout.x))] if layout.has_x else []
+    figures += [w("range_cells", x=layout.title(layout.x))] if with_x else []
     figures.append(w("range_blocks"))
     numeric = (*(False for _ in words_first), *(True for _ in figures), False)
     title = (
