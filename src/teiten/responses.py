@@ -71,7 +71,7 @@ _ALL = (
         "callgrind_instructions_per_tx",
         "instr/tx",
         "lower",
-        "User instructions per transaction (counted by valgrind, one client)",
+        "User instructions per transaction (valgrind, one client)",
         "ユーザー命令数/トランザクション (valgrind計数・1クライアント)",
     ),
     Response(
