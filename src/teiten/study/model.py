@@ -137,11 +137,24 @@ class Factor(_Strict):
     def resolved_levels(self) -> tuple[Level, ...]:
         """All levels with their patches written out."""
         if isinstance(self.levels, dict):
-            return tuple(Level(label=k, value=k, patch=v) for k, v in self.levels.items())
+            return tuple(
+                Level(label=label, value=self._value_of(label, patch), patch=patch)
+                for label, patch in self.levels.items()
+            )
         return tuple(
             Level(label=scalar_text(value), value=value, patch=self._patch_of(value))
             for value in self.levels
         )
+
+    def _value_of(self, label: str, patch: dict[str, Any]) -> Scalar:
+        """A label that writes out what its patch sets the factor's key to stands for that value.
+
+        So `"4" = { clients = 4, … }` is the number 4, as it would be in a list of levels.
+        """
+        at: Any = patch
+        for part in key_path(self.key or self.name):
+            at = at.get(part) if isinstance(at, dict) else None
+        return at if isinstance(at, int | float) and scalar_text(at) == label else label
 
     def _patch_of(self, value: Scalar) -> dict[str, Any]:
         if self.patch is not None:

@@ -231,3 +231,10 @@ def test_an_override_beside_what_a_factor_patches_is_taken() -> None:
     study = load_study("demo", ["setup.load.duration_s=9"])
     levels = tuple(f.resolved_levels()[0] for f in study.factor)
     assert study.setup_of(levels).load.duration_s == 9
+
+
+def test_a_level_that_names_its_own_number_is_that_number() -> None:
+    clients = load_study("demo").factor[-1]
+    assert [level.value for level in clients.resolved_levels()] == [1, 4]
+    workload = load_study("demo").factor[1]
+    assert [level.value for level in workload.resolved_levels()] == ["read", "update"]
