@@ -27,7 +27,10 @@ GRID = "#e6e6e6"
 REFERENCE = "#5a5a5a"
 MARGIN_BAND = "#e8eef4"
 # Vega expressions that write the labels of axes.
-NUMBER = "datum.value >= 1e6 ? format(datum.value, ',.4~s') : format(datum.value, ',.5~g')"
+NUMBER = (
+    "datum.value >= 1e6 ? format(datum.value, ',.4~s') : "
+    "datum.value >= 1e3 ? format(datum.value, ',.0f') : format(datum.value, '.5~g')"
+)
 CHANGE = "abs(datum.value) < 1e-9 ? '0%' : format(datum.value, '+~%')"
 BUSY_COLOURS = ("#f7fbff", "#c6dbef", "#6baed6", "#2171b5", "#08306b")
 SOFT_COLOURS = ("#fffaf5", "#fdd0a2", "#fd8d3c", "#d94801", "#6b2204")
