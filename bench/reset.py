@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from teiten import host
+from teiten.errors import TeitenError
 from teiten.server.cluster import Cluster
 from teiten.server.image import ImageKey, clone_image, ensure_image
 from teiten.server.interrupt import interruptible
@@ -115,7 +116,11 @@ class Bench:
         parts = Parts({})
         for name, step in steps.items():
             began_s = time.perf_counter()
-            step()
+            try:
+                step()
+            except TeitenError:
+                cluster.check_alive()  # the server's own words tell more
+                raise
             parts.steps[name] = time.perf_counter() - began_s
         began_s = time.perf_counter()
         os.sync()
@@ -163,12 +168,16 @@ def main() -> None:
                 else:
                     clones.append(bench.by_clone(workspace, image))
                     show(clones[-1].method, clones[-1])
-    for what, of in (
-        ("ready", lambda p: p.ready_s),
-        ("ready and everything on the disk", lambda p: p.on_disk_s),
+    for what, load_times_s, clone_times_s in (
+        ("ready", [x.ready_s for x in loads], [x.ready_s for x in clones]),
+        ("and all on the disk", [x.on_disk_s for x in loads], [x.on_disk_s for x in clones]),
     ):
-        load_s, clone_s = (statistics.median(map(of, x)) for x in (loads, clones))
-        print(f"{what}: load {load_s:.2f} s, clone {clone_s:.2f} s, ratio {load_s / clone_s:.1f}")
+        load_s, clone_s = statistics.median(load_times_s), statistics.median(clone_times_s)
+        ratios = sorted(x / y for x, y in zip(load_times_s, clone_times_s, strict=True))
+        print(
+            f"{what}: load {load_s:.2f} s, clone {clone_s:.2f} s (medians); ratio within a pair: "
+            f"{statistics.median(ratios):.1f} ({ratios[0]:.1f} to {ratios[-1]:.1f})"
+        )
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from teiten.errors import TeitenError, UsageError
 _FICLONE = 0x40049409  # ioctl_ficlone(2)
 _THREADS = 4
 _BLOCK_BYTES = 8 << 20
+_LARGE_BYTES = 1 << 20
 _SECTOR_BYTES = 512  # the unit of st_blocks, whatever the file system's own is
 # Files of a server that runs or ran; a clone starts without them.
 _NOT_CLONED = {"postmaster.pid", "postmaster.opts"}
@@ -101,7 +102,7 @@ def _scan(src: Path) -> tuple[list[_Entry], list[_Entry]]:
             elif stat.S_ISREG(entry.status.st_mode) and item.name not in _NOT_CLONED:
                 files.append(entry)
     folders.sort(key=lambda x: len(x.relative.parts))
-    files.sort(key=lambda x: x.allocated_bytes, reverse=True)
+    files.sort(key=lambda x: x.status.st_size, reverse=True)
     return folders, files
 
 
@@ -147,25 +148,21 @@ def _check_room(dst: Path, needed: int) -> None:
 def _clone_files(
     src: Path, dst: Path, files: list[_Entry], method: Literal["reflink", "copy"], *, sync: bool
 ) -> None:
-    def one(entry: _Entry) -> None:
-        source = os.open(src / entry.relative, os.O_RDONLY)
-        try:
-            target = os.open(dst / entry.relative, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            try:
-                if method == "reflink":
-                    fcntl.ioctl(target, _FICLONE, source)
-                else:
-                    _copy_data(source, target, entry)
-                _give(dst / entry.relative, entry.status)
-                if sync:
-                    os.fsync(target)
-            finally:
-                os.close(target)
-        finally:
-            os.close(source)
+    """Clone the large files in several threads, and all small ones in one.
 
-    with ThreadPoolExecutor(min(_THREADS, max(1, len(files)))) as pool:
-        futures = [pool.submit(one, entry) for entry in files]
+    Small files are little but system calls, for which Python threads only wait for each other.
+    """
+    large = [x for x in files if x.status.st_size > _LARGE_BYTES]
+    small = files[len(large) :]  # `files` are ordered by size
+    jobs = [small, *([x] for x in large)]
+
+    def clone_some(entries: list[_Entry]) -> None:
+        for entry in entries:
+            names = f"{src}/{entry.relative}", f"{dst}/{entry.relative}"
+            _clone_file(*names, entry, method, sync=sync)
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        futures = [pool.submit(clone_some, job) for job in jobs]
         try:
             for future in futures:
                 future.result()
@@ -173,6 +170,33 @@ def _clone_files(
             # What is copying finishes its file; what has not begun never does.
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+def _clone_file(
+    source_path: str,
+    target_path: str,
+    entry: _Entry,
+    method: Literal["reflink", "copy"],
+    *,
+    sync: bool,
+) -> None:
+    source = os.open(source_path, os.O_RDONLY)
+    try:
+        target = os.open(target_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            if method == "reflink":
+                fcntl.ioctl(target, _FICLONE, source)
+            else:
+                _copy_data(source, target, entry)
+            if os.geteuid() == 0:
+                os.fchown(target, entry.status.st_uid, entry.status.st_gid)
+            os.fchmod(target, stat.S_IMODE(entry.status.st_mode))
+            if sync:
+                os.fsync(target)
+        finally:
+            os.close(target)
+    finally:
+        os.close(source)
 
 
 def _copy_data(source: int, target: int, entry: _Entry) -> None:

@@ -310,7 +310,7 @@ class Cluster:
                     f"{logfile.telling_line(self._log()) or 'it logged nothing'}"
                 )
             time.sleep(pause_s)
-            pause_s = min(pause_s * 1.5, 0.1)
+            pause_s = min(pause_s * 1.5, 0.01)
         self.connect().close()
 
     def _wait_connectable(self, timeout_s: float) -> None:
