@@ -93,6 +93,7 @@ class Pgbench:
         seed: int,
         folder: Path,
         log_rate: float = 0.0,
+        timeout_s: float = 3600.0,
     ) -> PgbenchResult:
         """Run a script to its end.
 
@@ -101,7 +102,8 @@ class Pgbench:
         Text output goes into files in `folder`.
 
         Raises:
-            ClientFailedError: pgbench ended with an error or could do no transaction.
+            ClientFailedError: pgbench ended with an error, could do no transaction, or did not end
+                within `timeout_s` (a server that hangs).
         """
         threads = thread_count(load, clients)
         argv: list[str | Path] = [
@@ -126,7 +128,7 @@ class Pgbench:
         with out_path.open("wb") as out, err_path.open("wb") as err:
             process = host.spawn(argv, env=self.installation.env, stdout=out, stderr=err)
             try:
-                usage = _wait_with_usage(process)
+                usage = _wait_with_usage(process, timeout_s)
             finally:
                 host.stop_process(process)
         elapsed_s = time.monotonic() - started
@@ -159,8 +161,11 @@ def thread_count(load: PgbenchLoad, clients: int) -> int:
 
 
 def log_rate_for(expected_tps: float, duration_s: float) -> float:
-    """The share of transactions to log so that a trial's log stays within its bound."""
-    expected = expected_tps * duration_s
+    """The share of transactions to log so that a trial's log stays within its bound.
+
+    A warm-up may be slower than what follows, so twice its rate must fit.
+    """
+    expected = 2 * expected_tps * duration_s
     return 1.0 if expected <= MAX_LOGGED_TRANSACTIONS else MAX_LOGGED_TRANSACTIONS / expected
 
 
@@ -169,7 +174,7 @@ def _script_arguments(load: PgbenchLoad, script: str | None, folder: Path) -> li
         return [f"--builtin={load.script.removeprefix('builtin:')}"]
     path = folder / "script.sql"
     path.write_text(script, encoding="utf-8")
-    return [f"--file={path}"]
+    return [f"--file={path}@1"]  # with a weight, for pgbench takes what follows an @ for one
 
 
 def _allow_open_files(needed: int) -> None:
@@ -180,11 +185,16 @@ def _allow_open_files(needed: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (ceiling, hard))
 
 
-def _wait_with_usage(process: subprocess.Popen[bytes]) -> resource.struct_rusage:
+def _wait_with_usage(process: subprocess.Popen[bytes], timeout_s: float) -> resource.struct_rusage:
     """Wait for a program's end and return the CPU time of that program alone."""
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return usage
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return usage
+        time.sleep(0.01)
+    raise ClientFailedError(f"pgbench did not end within {timeout_s:.0f} s: the server hangs.")
 
 
 _SUMMARY = {

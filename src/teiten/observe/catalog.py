@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def all_observers() -> tuple[Observer, ...]:
     """Return one of each observer.
 
-    pgstat's own queries cost the server as much as several transactions: it begins before the
-    counters and the CPU accounting do, and ends after them.
+    pgstat's own queries cost the server as much as several transactions, and take time: it begins
+    before the others do, and ends after them.
     """
-    return (SysstatObserver(), PgstatObserver(), ProcfsObserver(), CountersObserver())
+    return (PgstatObserver(), SysstatObserver(), ProcfsObserver(), CountersObserver())
 
 
 def choose_observers(names: Collection[str]) -> tuple[tuple[Observer, ...], tuple[str, ...]]:

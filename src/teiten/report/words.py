@@ -32,12 +32,12 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "no_claim": (
         (
-            "Changes are geometric means of the ratios of medians, with the ranges seen over the "
-            "levels and over {n} block(s). With so few blocks no statistical claim is made. "
+            "Changes are geometric means of the ratios within blocks, with the ranges seen over "
+            "the levels and over {n} block(s). With so few blocks no statistical claim is made. "
             "Differences within {margin} count as the same."
         ),
         (
-            "変化は中央値の比の幾何平均で、水準および{n}ブロックにわたる範囲を添えた。"
+            "変化は同一ブロック内の比の幾何平均で、水準および{n}ブロックにわたる範囲を添えた。"
             "ブロック数が少ないため、統計的な主張は行わない。{margin}以内の差は同じとみなす。"
         ),
     ),
@@ -137,11 +137,12 @@ WORDS: dict[str, tuple[str, str]] = {
     "ratio_note": (
         (
             "Ratio of medians; in brackets the range of the ratios within blocks. Coloured: "
-            "further from 1 than the margin of {margin}, and on the same side of 1 in every block."
+            "further from 1 than the margin of {margin}, and on the same side of 1 in every block. "
+            "Geometric means are of the ratios within blocks."
         ),
         (
             "中央値の比。括弧内は同一ブロック内の比の範囲。色付きは、1からの差が許容差{margin}を"
-            "超え、かつ全ブロックで1の同じ側にあるもの。"
+            "超え、かつ全ブロックで1の同じ側にあるもの。幾何平均は同一ブロック内の比による。"
         ),
     ),
     # Efficiency

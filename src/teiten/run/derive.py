@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -73,5 +74,9 @@ def responses_of(
 
 
 def client_cpu_pct(load: PgbenchResult) -> float:
-    """CPU time of pgbench in percent of what its threads could use (100: every thread busy)."""
-    return 100 * load.client_cpu_s / (load.elapsed_s * load.threads)
+    """CPU time of pgbench in percent of what its threads could use (100: every thread busy).
+
+    More threads than CPUs can use no more than the CPUs.
+    """
+    usable = min(load.threads, os.cpu_count() or load.threads)
+    return 100 * load.client_cpu_s / (load.elapsed_s * usable)

@@ -32,10 +32,11 @@ PREWARM_EXTENSION = "CREATE EXTENSION IF NOT EXISTS pg_prewarm"
 
 @dataclass(frozen=True)
 class _Slot:
-    """Which trials may share a data directory."""
+    """Which trials may share a data directory: never two loads, for one may change the data."""
 
     image: str
     settings: str
+    script: str
     period: int
 
 
@@ -95,12 +96,15 @@ class Instances:
         setup = trial.treatment.setup
         key = _image_key(server, setup)
         period = {"trial": trial.number, "block": trial.block, "study": 0}[setup.reset]
-        slot = _Slot(key.digest, repr(sorted(setup.guc_settings().items())), period)
+        settings = repr(sorted(setup.guc_settings().items()))
+        slot = _Slot(key.digest, settings, setup.load.script, period)
         for old in [s for s in self._directories if s.period not in {0, trial.number, trial.block}]:
             self._forget(self._directories[old])
         if slot not in self._directories:
             directory = self._workspace.new_dir("data") / "data"
-            clone_image(self._image(server, setup), directory)
+            # On the disk before anything is measured: what is written back later would be
+            # written back during the measurement.
+            clone_image(self._image(server, setup), directory, sync=True)
             self._directories[slot] = directory
         return self._directories[slot]
 

@@ -41,7 +41,7 @@ def seconds_left(remaining: Sequence[PlannedTrial], overheads_s: Sequence[float]
 
     `overheads_s` are the times that the trials of this session took besides their load.
     """
-    overhead_s = statistics.median(overheads_s) if overheads_s else OVERHEAD_S
+    overhead_s = statistics.fmean(overheads_s) if overheads_s else OVERHEAD_S
     return sum(load_s(t.treatment.setup) + overhead_s for t in remaining)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,8 +26,25 @@ if TYPE_CHECKING:
 UNKNOWN_TPS = 100_000.0
 """Taken where there was no warm-up to estimate from: it bounds the log in any case."""
 
+_GRACE_S = 600.0
+"""How long after its time a load may still take to end before the server is said to hang."""
+
 _WARM_UP, _BASELINE, _MEASUREMENT = range(3)
 """Phases draw from different random streams, so that none repeats the rows of another."""
+
+
+_WATCH_CONNECTING = ("procfs", "counters")
+"""Observers of the baseline: what a connection costs shows in CPU time and instructions."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one measurement gave; `started_at_s` is seconds since the epoch."""
+
+    load: PgbenchResult
+    observations: Sequence[Observation]
+    baseline: Baseline | None
+    started_at_s: float
 
 
 @dataclass(frozen=True)
@@ -48,9 +66,7 @@ class LoadSession:
         progress.stage("warm-up", duration_s)
         return self._run([f"--time={duration_s}"], self._folder("warmup"), _WARM_UP).tps
 
-    def measure(
-        self, progress: Progress, expected_tps: float
-    ) -> tuple[PgbenchResult, list[Observation], Baseline | None]:
+    def measure(self, progress: Progress, expected_tps: float) -> Measured:
         """Run the load for its duration while the observers watch.
 
         Raises:
@@ -59,6 +75,7 @@ class LoadSession:
         baseline = self._baseline()
         duration_s = self.trial.treatment.setup.load.duration_s
         progress.stage("measure", duration_s)
+        started_at_s = time.time()
         window = self._window(self.raw)
         observations: list[Observation] = []
         with ExitStack() as watching:  # all are stopped, also when the load or one of them fails
@@ -67,20 +84,22 @@ class LoadSession:
                 watching.callback(_collect, observer, observations)
             rate = log_rate_for(expected_tps, duration_s)
             load = self._run([f"--time={duration_s}"], self.raw, _MEASUREMENT, log_rate=rate)
-        return load, observations, baseline
+        return Measured(load, observations, baseline, started_at_s)
 
     def _baseline(self) -> Baseline | None:
-        """Count what connecting costs: one transaction a client, watched by the counters."""
-        counters = next((o for o in self.observers if o.name == "counters"), None)
-        if counters is None:
+        """Watch what connecting costs: one transaction a client."""
+        watching = [o for o in self.observers if o.name in _WATCH_CONNECTING]
+        if not watching:
             return None
         folder = self._folder("baseline")
-        counters.start(self._window(folder))
-        try:
+        observations: list[Observation] = []
+        with ExitStack() as stack:
+            for observer in watching:
+                observer.start(self._window(folder))
+                stack.callback(_collect, observer, observations)
             load = self._run(["--transactions=1"], folder, _BASELINE)
-        finally:
-            observation = counters.stop()
-        return Baseline(observation.totals, load.transactions)
+        totals = {name: t for o in observations for name, t in o.totals.items()}
+        return Baseline(totals, load.transactions)
 
     def _run(
         self, limit: Sequence[str], folder: Path, phase: int, *, log_rate: float = 0.0
@@ -97,6 +116,7 @@ class LoadSession:
             seed=1000 * self.study.seed % 1_000_000_007 + 10 * self.trial.block + phase,
             folder=folder,
             log_rate=log_rate,
+            timeout_s=setup.load.duration_s + setup.load.warmup_s + _GRACE_S,
         )
 
     def _folder(self, name: str) -> Path:

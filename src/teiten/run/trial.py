@@ -12,7 +12,7 @@ from teiten.archive.format import TrialRecord
 from teiten.errors import TeitenError
 from teiten.run.derive import responses_of
 from teiten.run.session import LoadSession
-from teiten.run.validity import judge
+from teiten.run.validity import judge, unjudged
 from teiten.server.cluster import Cluster
 from teiten.server.prewarm import prewarm
 
@@ -66,15 +66,15 @@ class TrialRunner:
                     server, self.ready.pgbench, self.study, trial, self._observers(setup), raw
                 )
                 expected_tps = session.warm_up(self.progress)
-                measured_at_s = time.time()
-                load, observations, baseline = session.measure(self.progress, expected_tps)
+                measured = session.measure(self.progress, expected_tps)
                 restarts = _restarts(server)
             except TeitenError:
                 server.check_alive()  # a crashed server is the better explanation
                 raise
         self.progress.stage("collect")
+        load, observations = measured.load, measured.observations
         _keep_load_files(load, raw)
-        responses = responses_of(load, observations, baseline)
+        responses = responses_of(load, observations, measured.baseline)
         if self.counting is not None and "callgrind" in setup.observe:
             self.progress.stage("count instructions")
             responses["callgrind_instructions_per_tx"] = self.counting.count(trial, raw)
@@ -90,12 +90,16 @@ class TrialRunner:
             levels=trial.treatment.levels,
             values=trial.treatment.values,
             started_at_s=started_at_s,
-            measured_at_s=measured_at_s,
+            measured_at_s=measured.started_at_s,
             ended_at_s=time.time(),
             responses=responses,
             facts=facts,
             flags=judge(facts, responses),
-            notes=tuple(dict.fromkeys([*notes, *(n for o in observations for n in o.notes)])),
+            notes=tuple(
+                dict.fromkeys(
+                    [*notes, *unjudged(facts), *(n for o in observations for n in o.notes)]
+                )
+            ),
         )
 
     def _observers(self, setup: Setup) -> list[Observer]:

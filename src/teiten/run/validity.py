@@ -41,25 +41,63 @@ def judge(
 
     Facts that were not recorded raise no flag.
     """
-    flags: list[Flag] = []
+    began, lasted = facts.get("checkpoints", 0), facts.get("checkpoint_blocks", 0)
+    stolen_pct = facts.get("steal_pct", facts.get("cpu_steal_pct", 0))
+    foreign_pct = facts.get("foreign_cpu_pct", 0)
+    autovacuums, failed = facts.get("autovacuums", 0), responses.get("failed_tx", 0)
+    client_pct = responses.get("client_cpu_pct", 0)
+    completed = responses.get("transactions", limits.transactions)
+    checks = (
+        (began > 0, "checkpoint", f"{began:.0f} checkpoint(s) fell into the trial."),
+        (
+            began == 0 and lasted > 0,
+            "checkpoint",
+            f"A checkpoint that began earlier wrote {lasted:.0f} blocks in the trial.",
+        ),
+        (
+            autovacuums > 0,
+            "autovacuum",
+            f"Autovacuum worked on {autovacuums:.0f} table(s) during the trial.",
+        ),
+        (
+            facts.get("server_restarted", 0) > 0,
+            "server_restarted",
+            "The server restarted during the trial.",
+        ),
+        (
+            stolen_pct > limits.steal_pct,
+            "steal",
+            f"{stolen_pct:.1f}% of CPU time was stolen by other virtual machines.",
+        ),
+        (
+            foreign_pct > limits.foreign_cpu_pct,
+            "foreign_load",
+            f"Other programs used {foreign_pct:.1f}% of this host's CPUs.",
+        ),
+        (failed > 0, "failed_transactions", f"{failed:.0f} transaction(s) failed."),
+        (
+            client_pct > limits.client_cpu_pct,
+            "client_saturated",
+            f"pgbench's threads were {client_pct:.0f}% busy: it may be the limit.",
+        ),
+        (
+            completed < limits.transactions,
+            "few_transactions",
+            f"Only {completed:.0f} transactions were completed.",
+        ),
+    )
+    return tuple(Flag(code, sentence) for applies, code, sentence in checks if applies)
 
-    def flag(code: str, sentence: str) -> None:
-        flags.append(Flag(code, sentence))
 
-    if (n := facts.get("checkpoints", 0)) > 0:
-        flag("checkpoint", f"{n:.0f} checkpoint(s) fell into the trial.")
-    if (n := facts.get("autovacuums", 0)) > 0:
-        flag("autovacuum", f"Autovacuum worked on {n:.0f} table(s) during the trial.")
-    if facts.get("server_restarted", 0) > 0:
-        flag("server_restarted", "The server restarted during the trial.")
-    if (pct := facts.get("steal_pct", 0)) > limits.steal_pct:
-        flag("steal", f"{pct:.1f}% of CPU time was stolen by other virtual machines.")
-    if (pct := facts.get("foreign_cpu_pct", 0)) > limits.foreign_cpu_pct:
-        flag("foreign_load", f"Other programs used {pct:.1f}% of this host's CPUs.")
-    if (n := responses.get("failed_tx", 0)) > 0:
-        flag("failed_transactions", f"{n:.0f} transaction(s) failed.")
-    if (pct := responses.get("client_cpu_pct", 0)) > limits.client_cpu_pct:
-        flag("client_saturated", f"pgbench's threads were {pct:.0f}% busy: it may be the limit.")
-    if (n := responses.get("transactions", limits.transactions)) < limits.transactions:
-        flag("few_transactions", f"Only {n:.0f} transactions were completed.")
-    return tuple(flags)
+def unjudged(facts: Mapping[str, float]) -> tuple[str, ...]:
+    """What could not be judged, because no observer recorded it: one sentence, or none."""
+    checks = {
+        "checkpoints": ("checkpoints",),
+        "autovacuum": ("autovacuums",),
+        "stolen CPU time": ("steal_pct", "cpu_steal_pct"),
+        "other programs": ("foreign_cpu_pct",),
+    }
+    missing = [what for what, names in checks.items() if not any(n in facts for n in names)]
+    if not missing:
+        return ()
+    return (f"Not judged, since not observed: {', '.join(missing)}.",)

@@ -34,10 +34,10 @@ class Comparison:
 class Overall:
     """One level against the reference over all `cells` (combinations of the other factors).
 
-    `ratio` is the geometric mean of the cells' ratios of medians; `cell_lowest` and `cell_highest`
-    are the extremes among the cells. `block_lowest` and `block_highest` are the extremes of the
-    same geometric mean formed in each of the `blocks` blocks that are complete (None when no block
-    is).
+    `ratio` is the geometric mean of the ratios within blocks; `cell_lowest` and `cell_highest` are
+    the extremes of that mean among the cells, `block_lowest` and `block_highest` its extremes among
+    the `blocks` blocks that are complete (None when no block is). So `ratio` lies within its
+    ranges.
     """
 
     level: str
@@ -129,31 +129,34 @@ def ratios(trials: pl.DataFrame, comparison: Comparison, response: str) -> pl.Da
 def overall(trials: pl.DataFrame, comparison: Comparison, response: str) -> list[Overall]:
     """Each level against the reference over all cells, in the order of appearance.
 
-    A block counts only when it has every cell: a mean over fewer cells is another quantity.
+    All means are geometric and of ratios within blocks, so that what differs between blocks (a
+    noisy hour) cancels. A block counts only when it has every cell: a mean over fewer cells is
+    another quantity. Where no block is complete, the mean is that of the cells' means.
     """
-    cells = ratios(trials, comparison, response)
-    pairs = block_ratios(trials, comparison, response)
+    pairs = block_ratios(trials, comparison, response).with_columns(pl.col("ratio").log())
     results = []
-    for level in cells[comparison.level].unique(maintain_order=True):
-        own = cells.filter(pl.col(comparison.level) == level)["ratio"]
+    for level in pairs[comparison.level].unique(maintain_order=True):
+        own = pairs.filter(pl.col(comparison.level) == level)
+        # With no other factor there is one cell: all pairs.
+        keys = list(comparison.within) or [comparison.level]
+        by_cell = own.group_by(keys).agg(pl.col("ratio").mean())["ratio"]
         by_block = (
-            pairs.filter(pl.col(comparison.level) == level)
-            .group_by(comparison.block)
-            .agg(pl.col("ratio").log().mean().exp(), pl.len().alias("cells"))
-            .filter(pl.col("cells") == own.len())["ratio"]
+            own.group_by(comparison.block)
+            .agg(pl.col("ratio").mean(), pl.len().alias("cells"))
+            .filter(pl.col("cells") == by_cell.len())["ratio"]
             .to_list()
         )
-        logs = own.log().to_list()
+        logs = by_block or by_cell.to_list()
         results.append(
             Overall(
                 level=str(level),
-                cells=own.len(),
+                cells=by_cell.len(),
                 ratio=math.exp(sum(logs) / len(logs)),
-                cell_lowest=min(own.to_list()),
-                cell_highest=max(own.to_list()),
+                cell_lowest=math.exp(min(by_cell.to_list())),
+                cell_highest=math.exp(max(by_cell.to_list())),
                 blocks=len(by_block),
-                block_lowest=min(by_block, default=None),
-                block_highest=max(by_block, default=None),
+                block_lowest=math.exp(min(by_block)) if by_block else None,
+                block_highest=math.exp(max(by_block)) if by_block else None,
             )
         )
     return results

@@ -111,5 +111,6 @@ def test_percentiles_are_observed_latencies_in_order(
 def test_the_log_is_bounded_and_whole_where_it_can_be(tps: float, duration_s: int) -> None:
     rate = log_rate_for(tps, duration_s)
     assert 0 < rate <= 1
-    assert rate * tps * duration_s <= MAX_LOGGED_TRANSACTIONS * 1.000001
-    assert (rate == 1) == (tps * duration_s <= MAX_LOGGED_TRANSACTIONS)
+    # Also when the load turns out twice as fast as its warm-up.
+    assert rate * 2 * tps * duration_s <= MAX_LOGGED_TRANSACTIONS * 1.000001
+    assert (rate == 1) == (2 * tps * duration_s <= MAX_LOGGED_TRANSACTIONS)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from teiten.run.validity import Limits, judge
+from teiten.run.validity import Limits, judge, unjudged
 
 QUIET = {
     "checkpoints": 0.0,
@@ -26,6 +26,7 @@ def test_what_was_not_recorded_raises_no_flag() -> None:
     ("code", "facts", "responses"),
     [
         ("checkpoint", {"checkpoints": 1.0}, {}),
+        ("checkpoint", {"checkpoint_blocks": 1529.0}, {}),
         ("autovacuum", {"autovacuums": 2.0}, {}),
         ("server_restarted", {"server_restarted": 1.0}, {}),
         ("steal", {"steal_pct": 1.1}, {}),
@@ -45,3 +46,10 @@ def test_each_disturbance_raises_its_own_flag_with_its_figure(
 
 def test_limits_can_be_changed() -> None:
     assert judge({"steal_pct": 3.0}, {}, Limits(steal_pct=5.0)) == ()
+
+
+def test_what_could_not_be_judged_is_said() -> None:
+    assert unjudged(QUIET) == ()
+    assert unjudged({"checkpoints": 0.0, "autovacuums": 0.0, "cpu_steal_pct": 0.0}) == (
+        "Not judged, since not observed: other programs.",
+    )
