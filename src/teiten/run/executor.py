@@ -17,7 +17,7 @@ from teiten.observe import callgrind, choose_observers
 from teiten.plan import make_plan
 from teiten.run.counting import CountingPhase
 from teiten.run.instances import Instances
-from teiten.run.preflight import prepare
+from teiten.run.preflight import prepare, refuse_if_changed
 from teiten.run.progress import load_s, seconds_left
 from teiten.run.trial import TrialRunner
 from teiten.server.dsn import ForeignServer
@@ -113,25 +113,27 @@ class _Execution:
         """Run what is left; the journal tells how it ended, whatever happens."""
         done = self._writer.journal.done_trials()
         remaining = [t for t in self._plan.trials if t.number not in done]
-        runner = self._prepare(remaining)
         current: PlannedTrial | None = None
         try:
+            runner = self._prepare(remaining)
             for place, trial in enumerate(remaining):
                 current = trial
                 left_s = seconds_left(remaining[place:], self._overheads_s)
                 self._progress.trial_started(trial, self._plan, left_s)
                 self._run_one(runner, trial)
+            self._write_table()
+            self._writer.journal.append("run_finished")
         except BaseException as error:
             told = _told(error, self._writer.folder)
             self._end_early(told, current)
             if told is error:
                 raise
             raise told from error
-        self._write_table()
-        self._writer.journal.append("run_finished")
 
     def _prepare(self, remaining: list[PlannedTrial]) -> TrialRunner:
         """Build the images, choose observers, describe the machine: before any trial counts."""
+        identities = self._ready.identities()
+        refuse_if_changed(self._environment.get("identities", {}), identities)
         for setup in {repr(t.treatment.setup): t.treatment.setup for t in remaining}.values():
             self._instances.build_image(setup)
         wanted = dict.fromkeys(n for t in self._plan.treatments for n in t.setup.observe)
@@ -149,6 +151,7 @@ class _Execution:
         for sentence in missing:
             self._progress.say(f"Not recorded: {sentence}")
         self._environment |= {
+            "identities": identities,
             "machine": describe_machine([home_dir(), self._writer.folder]),
             "client": {
                 "spec": self._ready.pgbench.installation.spec,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from teiten.environment.cpu import describe_cpu
 from teiten.errors import UsageError
 from teiten.load.pgbench import Pgbench
 from teiten.server import dsn
@@ -18,6 +19,22 @@ if TYPE_CHECKING:
     from teiten.plan import Plan, Treatment
     from teiten.study import Setup, Study
 
+DEFAULT_MAX_CONNECTIONS = 100
+OWN_CONNECTIONS = 3
+"""What observers and preparation may hold beside the clients."""
+_OWN_INITDB_OPTIONS = (
+    "-D",
+    "-X",
+    "-U",
+    "-A",
+    "-W",
+    "--pgdata",
+    "--waldir",
+    "--username",
+    "--auth",
+    "--pw",
+)
+"""Where a cluster lies, and who may enter, is what teiten's cleaning up and safety rest on."""
 _BUILTIN_SCRIPTS = ("builtin:select-only", "builtin:simple-update", "builtin:tpcb-like")
 
 
@@ -27,6 +44,34 @@ class Ready:
 
     servers: Mapping[str, Installation | ForeignServer]
     pgbench: Pgbench
+
+    def identities(self) -> dict[str, str]:
+        """What exactly each server and the client are, and the processor: fixed for a run."""
+        found = {
+            spec: f"{server.package} ({server.identity})"
+            for spec, server in self.servers.items()
+            if not isinstance(server, ForeignServer)
+        }
+        client = self.pgbench.installation
+        return {
+            **found,
+            "pgbench": f"{client.package} ({client.identity})",
+            "processor": str(describe_cpu().get("model")),
+        }
+
+
+def refuse_if_changed(before: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """Check that a run that goes on has the servers, client and processor it began with.
+
+    Raises:
+        UsageError: one of them is another now, so that its trials would not be comparable.
+    """
+    for name, identity in before.items():
+        if now.get(name) != identity:
+            raise UsageError(
+                f"The run began with {name} being {identity} and it is {now.get(name)} now: its "
+                "trials would not be comparable; start a new run."
+            )
 
 
 def prepare(study: Study, plan: Plan, *, say: Callable[[str], None]) -> Ready:
@@ -48,11 +93,11 @@ def prepare(study: Study, plan: Plan, *, say: Callable[[str], None]) -> Ready:
         if isinstance(server, ForeignServer):
             _check_foreign(treatment)
             continue
-        _check_owned(treatment)
         question = (server.identity, repr(sorted(treatment.setup.guc_settings().items())))
         if question not in checked:
             check_settings(server, treatment.setup.guc_settings())
             checked.add(question)
+        _check_owned(treatment)
     client = resolve(study.pgbench, say=say)
     client.program("pgbench")
     return Ready(servers, Pgbench(client))
@@ -88,6 +133,19 @@ def _check_foreign(treatment: Treatment) -> None:
 
 def _check_owned(treatment: Treatment) -> None:
     setup = treatment.setup
+    allowed = int(setup.settings.get("max_connections", DEFAULT_MAX_CONNECTIONS))
+    if setup.clients + OWN_CONNECTIONS > allowed:
+        raise UsageError(
+            f"Treatment {treatment.label()}: {setup.clients} clients and {OWN_CONNECTIONS} "
+            f"connections of teiten's own do not fit into max_connections = {allowed}; raise "
+            "setup.settings.max_connections."
+        )
+    for option in setup.initdb:
+        if option.startswith(_OWN_INITDB_OPTIONS):
+            raise UsageError(
+                f"Treatment {treatment.label()}: the initdb option {option} is for teiten itself "
+                "to give; leave it out of setup.initdb."
+            )
     if setup.data.kind == "existing":
         raise UsageError(
             f"Treatment {treatment.label()}: data of kind existing is only for a dsn: server, "

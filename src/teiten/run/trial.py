@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import zstandard
 from psycopg import sql
 
 from teiten.archive.format import TrialRecord
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 SECONDS_FILE = "seconds.parquet"
 TRANSACTIONS_FILE = "transactions.parquet"
+SERVER_LOG_FILE = "server.log.zst"
+_LOG_LINES = 100_000
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ class TrialRunner:
             except TeitenError:
                 server.check_alive()  # a crashed server is the better explanation
                 raise
+            finally:
+                _keep_server_log(server, raw)
         self.progress.stage("collect")
         load, observations = measured.load, measured.observations
         _keep_load_files(load, raw)
@@ -131,6 +136,13 @@ _HAS_PREWARM = "SELECT 1 FROM pg_available_extensions WHERE name = 'pg_prewarm'"
 def _restarts(server: Server) -> int:
     """How often the server's processes were restarted after a crash while it was up."""
     return server.restarts_seen() if isinstance(server, Cluster) else 0
+
+
+def _keep_server_log(server: Server, raw: Path) -> None:
+    """Keep what the server logged during the trial (its last megabyte), compressed."""
+    if isinstance(server, Cluster):
+        log = server.log_tail(lines=_LOG_LINES).encode()
+        (raw / SERVER_LOG_FILE).write_bytes(zstandard.compress(log))
 
 
 def _keep_load_files(load: PgbenchResult, raw: Path) -> None:

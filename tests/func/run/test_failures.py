@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import zstandard
 
 from teiten.archive import open_run
+from teiten.server.source import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,3 +166,46 @@ def test_a_full_archive_disk_is_told_and_the_run_resumes(teiten: Teiten, small_d
     assert resumed.returncode == 0, resumed.stderr
     (folder,) = (small_disk / "runs").glob("[0-9]*")
     assert open_run(folder).is_complete
+
+
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("setup.settings.max_connections=4", "max_connections"),
+        ('setup.initdb=["-D", "/nowhere"]', "-D"),
+    ],
+)
+def test_what_would_only_fail_later_is_refused_at_once(
+    teiten: Teiten, override: str, told: str
+) -> None:
+    done = teiten.run("run", str(teiten.study), "--set", override)
+    assert done.returncode == 2
+    assert told in sentence(done.stderr)
+    assert not teiten.archive.exists()
+
+
+def test_a_run_does_not_go_on_with_another_build_of_its_server(
+    teiten: Teiten, tmp_path: Path
+) -> None:
+    link = Path(teiten.home) / f"pg-{tmp_path.name}"
+    roots = [resolve(f"npm:{version}").bindir.parent for version in ("17.7", "18.1")]
+    link.symlink_to(roots[0])
+    words = ["--set", f'factor.version.levels={{a={{server="prefix:{link}"}}}}']
+    process = teiten.start("run", str(teiten.study), *words, "--set", "setup.load.duration_s=60")
+    postmaster_of(teiten)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    link.unlink()
+    link.symlink_to(roots[1])
+    resumed = teiten.run("run", "--resume", "latest")
+    assert resumed.returncode == 2
+    assert "began with" in sentence(resumed.stderr)
+    assert teiten.processes() == []
+
+
+def test_the_server_log_is_kept(teiten: Teiten) -> None:
+    words = ("--set", "setup.settings.log_min_duration_statement=0")
+    assert teiten.run("run", str(teiten.study), *ONE_TRIAL, *words).returncode == 0
+    kept = open_run(teiten.run_folder()).trial_folder(1) / "server.log.zst"
+    with zstandard.open(kept, "rt") as log:
+        assert "UPDATE pgbench_accounts" in log.read()
