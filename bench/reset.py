@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from teiten.server.installation import Installation
 
-SETTINGS = {"shared_buffers": "2GB", "max_wal_size": "4GB"}  # everything else is the default
+SETTINGS = {"shared_buffers": "2GB"}  # holds scale 100; everything else is the default
 
 
 @dataclass

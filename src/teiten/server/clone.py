@@ -17,7 +17,7 @@ from typing import Literal
 from teiten.errors import TeitenError, UsageError
 
 _FICLONE = 0x40049409  # ioctl_ficlone(2)
-_THREADS = 4
+_MOST_THREADS = 8
 _BLOCK_BYTES = 8 << 20
 _LARGE_BYTES = 1 << 20
 _SECTOR_BYTES = 512  # the unit of st_blocks, whatever the file system's own is
@@ -38,7 +38,7 @@ class CloneReport:
 
 @dataclass(frozen=True)
 class _Entry:
-    relative: Path
+    relative: str
     status: os.stat_result
 
     @property
@@ -83,14 +83,13 @@ def _scan(src: Path) -> tuple[list[_Entry], list[_Entry]]:
     """List folders (outermost first) and files (largest first) of a tree."""
     folders: list[_Entry] = []
     files: list[_Entry] = []
-    pending = [src]
+    pending = [""]
     while pending:
         here = pending.pop()
-        with os.scandir(here) as listing:
+        with os.scandir(src / here) as listing:
             items = list(listing)
         for item in items:
-            path = Path(item.path)
-            entry = _Entry(path.relative_to(src), item.stat(follow_symlinks=False))
+            entry = _Entry(f"{here}{item.name}", item.stat(follow_symlinks=False))
             if item.is_symlink():
                 raise UsageError(
                     f"The data directory {src} cannot be cloned: its {entry.relative} lies "
@@ -98,10 +97,10 @@ def _scan(src: Path) -> tuple[list[_Entry], list[_Entry]]:
                 )
             if item.is_dir():
                 folders.append(entry)
-                pending.append(path)
+                pending.append(f"{entry.relative}/")
             elif stat.S_ISREG(entry.status.st_mode) and item.name not in _NOT_CLONED:
                 files.append(entry)
-    folders.sort(key=lambda x: len(x.relative.parts))
+    folders.sort(key=lambda x: x.relative.count("/"))
     files.sort(key=lambda x: x.status.st_size, reverse=True)
     return folders, files
 
@@ -154,14 +153,16 @@ def _clone_files(
     """
     large = [x for x in files if x.status.st_size > _LARGE_BYTES]
     small = files[len(large) :]  # `files` are ordered by size
-    jobs = [small, *([x] for x in large)]
+    jobs = [*([x] for x in large), small]
 
     def clone_some(entries: list[_Entry]) -> None:
         for entry in entries:
             names = f"{src}/{entry.relative}", f"{dst}/{entry.relative}"
             _clone_file(*names, entry, method, sync=sync)
 
-    with ThreadPoolExecutor(_THREADS) as pool:
+    # More threads than CPUs would only delay the largest file, which takes longest.
+    threads = min(max(2, os.cpu_count() or 2), _MOST_THREADS)
+    with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(clone_some, job) for job in jobs]
         try:
             for future in futures:

@@ -15,7 +15,6 @@ import shutil
 import sys
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from teiten import host
@@ -28,11 +27,12 @@ from teiten.server.installation import say_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from teiten.server.installation import Installation
     from teiten.server.workspace import Workspace
 
-_FORMAT = 1
+_FORMAT = 2  # to be raised as well when images are prepared in another way
 _MANIFEST = "manifest.json"
 # Nothing that is loaded needs to survive a crash: a load that is cut off starts again.
 _LOADING = {
@@ -157,7 +157,7 @@ def _build(
     try:
         load(cluster)
         cluster.check_alive()
-        _vacuum(cluster)
+        _prepare(cluster)
         cluster.stop("fast")
     finally:
         cluster.kill()
@@ -182,12 +182,17 @@ def _build(
     sync_tree(building)
 
 
-def _vacuum(cluster: Cluster) -> None:
-    """Freeze and analyze every database, so that no trial pays for it, and checkpoint."""
+def _prepare(cluster: Cluster) -> None:
+    """Freeze, analyze and make ready for prewarming every database, so that no trial pays."""
     with cluster.connect() as connection:
-        rows = connection.execute("SELECT datname FROM pg_database WHERE datallowconn").fetchall()
-    for (name,) in rows:
+        rows = connection.execute(
+            "SELECT datname, NOT datistemplate AND EXISTS (SELECT FROM pg_available_extensions"
+            " WHERE name = 'pg_prewarm') FROM pg_database WHERE datallowconn"
+        ).fetchall()
+    for name, can_prewarm in rows:
         with cluster.connect(dbname=name) as connection:
+            if can_prewarm:
+                connection.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
             connection.execute("VACUUM (FREEZE)")
             # Only a second pass finds the visibility map complete and counts it in
             # pg_class.relallvisible, which decides about index-only scans.
@@ -223,12 +228,17 @@ def find_damage(image: Path) -> str | None:
 
 
 def _measure(data_dir: Path) -> tuple[int, int]:
-    sizes = [
-        (Path(here) / name).lstat().st_size
-        for here, _, names in os.walk(data_dir)
-        for name in names
-    ]
-    return len(sizes), sum(sizes)
+    files = size = 0
+    pending = [str(data_dir)]
+    while pending:
+        with os.scandir(pending.pop()) as listing:
+            for item in listing:
+                if item.is_dir(follow_symlinks=False):
+                    pending.append(item.path)
+                else:
+                    files += 1
+                    size += item.stat(follow_symlinks=False).st_size
+    return files, size
 
 
 def clone_image(image: Path, dst: Path, *, sync: bool = False) -> CloneReport:

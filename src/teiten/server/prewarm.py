@@ -24,7 +24,7 @@ WHERE c.relkind IN ('r', 'm', 'i', 't') AND c.relpersistence <> 't'
   AND (n.nspname <> 'pg_toast' OR c.oid >= 16384)
 ORDER BY c.relkind <> 'i', c.oid
 """
-_BLOCKS_AT_ONCE = 16384
+_BLOCKS_AT_ONCE = 4096
 
 
 def ranges(blocks: int, at_once: int = _BLOCKS_AT_ONCE) -> Iterator[tuple[int, int]]:

@@ -60,9 +60,14 @@ def check_settings(installation: Installation, settings: Mapping[str, str]) -> N
     """
     for name, value in settings.items():
         _check_name(name, value)
-    if not settings:
-        return
-    words = [x for name, value in settings.items() for x in ("-c", f"{name}={value}")]
+    if settings:
+        _ask_server(installation, tuple(settings.items()))
+
+
+@lru_cache(maxsize=256)
+def _ask_server(installation: Installation, settings: tuple[tuple[str, str], ...]) -> None:
+    """Raise if the server refuses the settings; what it took once it takes again."""
+    words = [x for name, value in settings for x in ("-c", f"{name}={value}")]
     done = host.run_program(
         # Any folder serves as data directory: it is only asked for a postgresql.auto.conf.
         [installation.program("postgres"), "-D", installation.bindir,
@@ -73,7 +78,7 @@ def check_settings(installation: Installation, settings: Mapping[str, str]) -> N
         check=False,
     )  # fmt: skip
     if done.returncode != 0:
-        _refuse(installation, settings, done)
+        _refuse(installation, dict(settings), done)
 
 
 def _check_name(name: str, value: str) -> None:
