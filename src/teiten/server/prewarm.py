@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
     from teiten.server.cluster import Cluster
 
-# Relations of users and their TOAST tables, indexes first: they are smaller and used the most.
+# Relations of users and their TOAST tables, indexes last: used the most, they must not be pushed
+# out where not everything fits.
 _RELATIONS = """
 SELECT c.oid, (pg_relation_size(c.oid) / current_setting('block_size')::bigint)::bigint AS blocks
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'm', 'i', 't') AND c.relpersistence <> 't'
   AND n.nspname NOT IN ('pg_catalog', 'information_schema')
   AND (n.nspname <> 'pg_toast' OR c.oid >= 16384)
-ORDER BY c.relkind <> 'i', c.oid
+ORDER BY c.relkind = 'i', c.oid
 """
 _BLOCKS_AT_ONCE = 4096
 
