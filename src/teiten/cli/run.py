@@ -12,11 +12,11 @@ from teiten.archive import open_run
 from teiten.archive.reader import find_run
 from teiten.cli.options import DEFAULT_ARCHIVE, ArchiveOption, LanguageOption, SetOption
 from teiten.cli.progress import shown_progress
-from teiten.errors import TeitenError, UsageError
+from teiten.errors import UsageError
 from teiten.report import build_report, print_terminal, write_html
 from teiten.run.executor import resume_run, start_run
 from teiten.study import load_study
-from teiten.study.comparing import between
+from teiten.study.comparing import between, refuse_own_keys
 
 
 def run(
@@ -63,7 +63,8 @@ def compare(
     A and B are versions (17.7) or servers from anywhere (npm:17.7, system:15, prefix:/opt/pg).
     The same server twice shows what this host's noise alone looks like.
     """
-    study = load_study("compare", overrides or ())
+    refuse_own_keys(overrides or ())
+    study = load_study("demo", overrides or ())
     with shown_progress() as progress:
         folder = start_run(between(study, [reference, other]), archive, progress)
     _conclude(folder, language)
@@ -74,9 +75,6 @@ def _conclude(folder: Path, language: Literal["en", "ja"]) -> None:
     finished = open_run(folder)
     document = build_report(finished, language=language)
     path = folder / "report.html"
-    try:
-        write_html(document, path)
-    except OSError as error:
-        raise TeitenError(f"Cannot write {path}: {error.strerror}.") from error
+    write_html(document, path)
     print_terminal(document, Console(), brief=True)
     typer.echo(f"\nReport: {path}")

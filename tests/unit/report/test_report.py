@@ -207,7 +207,7 @@ def test_any_set_of_factors_makes_a_report(
 
 
 def test_a_run_cut_off_makes_a_report_that_says_so(make_run: MakeRun, tmp_path: Path) -> None:
-    run = make_run(tmp_path, "compare", seconds=3, cores=1, only_trials=3)
+    run = make_run(tmp_path, "demo", seconds=3, cores=1, only_trials=3)
     assert f"3 of {len(run.plan.trials)} trials" in to_markdown(build_report(run))
 
 
@@ -315,7 +315,7 @@ def test_long_series_are_thinned_but_keep_their_stalls(make_run: MakeRun, tmp_pa
 
 
 def test_unlike_workloads_are_never_averaged(make_run: MakeRun, tmp_path: Path) -> None:
-    run = make_run(tmp_path, "compare", ("factor.clients=[4]",), seconds=3, cores=1)
+    run = make_run(tmp_path, "demo", ("factor.clients=[4]",), seconds=3, cores=1)
     verdicts = [
         block.text
         for block in build_report(run).sections[0].blocks
