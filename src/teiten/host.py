@@ -165,6 +165,19 @@ def spawn(
         ) from error
 
 
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable (the contents of its files are synced by themselves).
+
+    Raises:
+        OSError: it cannot be opened, or the disk failed.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 @dataclass(frozen=True)
 class Completed:
     """What a finished program printed, and its exit status."""

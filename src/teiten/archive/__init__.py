@@ -2,7 +2,8 @@
 
 from teiten.archive.format import FORMAT_VERSION, Flag, TrialRecord
 from teiten.archive.journal import Event, EventKind, Journal
-from teiten.archive.reader import Run, list_runs, open_run
+from teiten.archive.listing import RunSummary, list_runs
+from teiten.archive.reader import Run, open_run
 from teiten.archive.writer import RunWriter
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Flag",
     "Journal",
     "Run",
+    "RunSummary",
     "RunWriter",
     "TrialRecord",
     "list_runs",

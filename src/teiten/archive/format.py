@@ -1,12 +1,13 @@
 """Names and shapes in a run folder.
 
 RUN/
-  run.json           format version, teiten's version, name, when it began
+  run.json           format version, teiten's version, name of the study
   study.toml         the study as resolved, with the text of the load scripts it names
   plan.json          seed, treatments, order
   environment.json   the machine and every server
   journal.jsonl      append-only, one line a state change, fsynced
   trials/NNNN/       trial.json and the raw files of load and observers
+  failed/NNNN-K/     what the K-th failed attempt at a trial left; .zst where it was long text
   trials.parquet     one row a trial
   report.html        written by `teiten report`
 """
@@ -19,6 +20,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+
+from teiten.host import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -35,6 +38,7 @@ ENVIRONMENT_FILE = "environment.json"
 JOURNAL_FILE = "journal.jsonl"
 TRIALS_FOLDER = "trials"
 TRIAL_FILE = "trial.json"
+FAILED_FOLDER = "failed"
 TRIALS_TABLE = "trials.parquet"
 REPORT_FILE = "report.html"
 
@@ -70,9 +74,25 @@ class TrialRecord:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> TrialRecord:
-        """Read back what `to_json` gave."""
+        """Read back what `to_json` gave.
+
+        Raises:
+            ValueError, KeyError, TypeError: it is something else.
+        """
         flags = tuple(Flag(**flag) for flag in data["flags"])
-        return cls(**{**data, "flags": flags, "notes": tuple(data["notes"])})
+        record = cls(**{**data, "flags": flags, "notes": tuple(data["notes"])})
+        numbers = (record.number, record.block, record.treatment)
+        times = (record.started_at_s, record.measured_at_s, record.ended_at_s)
+        measured = (*times, *record.responses.values(), *record.facts.values())
+        if not all(isinstance(n, int) for n in numbers):
+            raise TypeError("a trial's numbers are whole")
+        if not all(isinstance(x, int | float) for x in measured):
+            raise TypeError("what was measured is numbers")
+        if not all(isinstance(x, str) for x in record.levels.values()):
+            raise TypeError("levels are labels")
+        if record.levels.keys() != record.values.keys():
+            raise ValueError("each level has a label and a value")
+        return record
 
 
 def trial_folder_name(number: int) -> str:
@@ -84,8 +104,9 @@ def trials_frame(records: Iterable[TrialRecord], factors: Sequence[str]) -> pl.D
     """One row a trial, in run order.
 
     Columns: `trial`, `block`, `treatment`, `started_at` (UTC), `duration_s`, one `factor.NAME` a
-    factor (numbers where all its levels are numbers, else labels), `flags` (list of codes), then
-    one column a response (null where it was not recorded).
+    factor (numbers where all its levels are numbers, else labels), `flags` (list of codes),
+    `notes` (list of sentences), then one column a response and one `fact.NAME` a fact by which
+    the trial was judged (null where it was not recorded).
     """
     ordered = sorted(records, key=lambda r: r.number)
     columns: dict[str, pl.Series] = {
@@ -102,9 +123,11 @@ def trials_frame(records: Iterable[TrialRecord], factors: Sequence[str]) -> pl.D
     columns["flags"] = pl.Series(
         [[f.code for f in r.flags] for r in ordered], dtype=pl.List(pl.String)
     )
-    names = dict.fromkeys(name for r in ordered for name in r.responses)
-    for name in names:
+    columns["notes"] = pl.Series([list(r.notes) for r in ordered], dtype=pl.List(pl.String))
+    for name in dict.fromkeys(name for r in ordered for name in r.responses):
         columns[name] = pl.Series([r.responses.get(name) for r in ordered], dtype=pl.Float64)
+    for name in dict.fromkeys(name for r in ordered for name in r.facts):
+        columns[f"fact.{name}"] = pl.Series([r.facts.get(name) for r in ordered], dtype=pl.Float64)
     return pl.DataFrame(columns)
 
 
@@ -137,12 +160,3 @@ def write_json(path: Path, value: object) -> None:
     """Write `value` as readable JSON, durably."""
     text = json.dumps(value, ensure_ascii=False, indent=1, default=str)
     write_durably(path, text.encode() + b"\n")
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -12,6 +12,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from teiten.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -44,11 +46,24 @@ class Journal:
         self.path = path
 
     def events(self) -> list[Event]:
-        """All whole lines, in order."""
+        """All whole lines, in order.
+
+        Raises:
+            UsageError: a whole line is damaged.
+        """
         if not self.path.exists():
             return []
         whole = self.path.read_bytes().split(b"\n")[:-1]
-        return [_parse(line) for line in whole]
+        events = []
+        for number, line in enumerate(whole, start=1):
+            try:
+                events.append(_parse(line))
+            except (ValueError, KeyError, TypeError) as error:
+                raise UsageError(
+                    f"{self.path} is damaged in line {number}: restore it, or delete that line "
+                    "(a trial that it has as done is then run again by `teiten run --resume`)."
+                ) from error
+        return events
 
     def append(self, kind: EventKind, **details: object) -> None:
         """Add one event; it is on disk when this returns.
@@ -77,5 +92,11 @@ class Journal:
 
 
 def _parse(line: bytes) -> Event:
+    """Read one line; an event that a newer teiten knows is kept as it is."""
     data = json.loads(line)
-    return Event(kind=data.pop("event"), at_s=data.pop("at_s"), details=data)
+    if not isinstance(data, dict):
+        raise TypeError("an event is a table")
+    event = Event(kind=data.pop("event"), at_s=float(data.pop("at_s")), details=data)
+    if event.kind == "trial_done" and not isinstance(data["trial"], int):
+        raise TypeError("a trial is known by its number")
+    return event

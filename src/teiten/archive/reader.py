@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from polars.exceptions import PolarsError
 
 from teiten.archive import format as layout
 from teiten.archive.journal import Journal
@@ -42,7 +42,9 @@ class Run:
         try:
             kept = json.loads((self.folder / layout.PLAN_FILE).read_bytes())
         except (OSError, ValueError) as error:
-            raise UsageError(f"{self.folder} has no readable {layout.PLAN_FILE}.") from error
+            raise UsageError(
+                f"{self.folder} has no readable {layout.PLAN_FILE}: restore it."
+            ) from error
         if not _holds(json.loads(json.dumps(plan_document(plan))), kept):
             raise UsageError(
                 f"{self.folder / layout.PLAN_FILE} is not the plan of {layout.STUDY_FILE} beside "
@@ -52,12 +54,23 @@ class Run:
 
     @cached_property
     def environment(self) -> dict[str, Any]:
-        """Machine and servers; empty when the run was cut off before they were described."""
+        """Machine and servers; empty when the run was cut off before they were described.
+
+        Raises:
+            UsageError: the file is damaged.
+        """
         path = self.folder / layout.ENVIRONMENT_FILE
         if not path.exists():
             return {}
-        environment: dict[str, Any] = json.loads(path.read_bytes())
-        return environment
+        try:
+            environment = json.loads(path.read_bytes())
+            _check_environment(environment)
+        except (ValueError, TypeError) as error:
+            raise UsageError(
+                f"{path} is damaged: restore it, or remove it and go without the description of "
+                "machine and servers."
+            ) from error
+        return dict(environment)
 
     @property
     def journal(self) -> Journal:
@@ -66,8 +79,18 @@ class Run:
 
     @cached_property
     def records(self) -> list[layout.TrialRecord]:
-        """The complete trials, in run order."""
-        return read_records(self.folder, self.journal.done_trials())
+        """The complete trials, in run order.
+
+        Raises:
+            UsageError: the journal, or what is kept of a trial, is damaged.
+        """
+        records = read_records(self.folder, self.journal.done_trials())
+        factors = {f.name for f in self.study.factor}
+        for record in records:
+            if record.levels.keys() != factors:
+                path = self.trial_folder(record.number) / layout.TRIAL_FILE
+                raise UsageError(f"{path} is not of this run's study: restore it.")
+        return records
 
     @cached_property
     def trials(self) -> pl.DataFrame:
@@ -84,9 +107,36 @@ class Run:
         return self.folder / layout.TRIALS_FOLDER / layout.trial_folder_name(number)
 
     def raw_frame(self, number: int, file_name: str) -> pl.DataFrame | None:
-        """A Parquet file among the raw files of a trial, or None where it was not recorded."""
+        """A Parquet file among the raw files of a trial, or None where it was not recorded.
+
+        Raises:
+            UsageError: the file is damaged.
+        """
         path = self.trial_folder(number) / file_name
-        return pl.read_parquet(path) if path.exists() else None
+        if not path.exists():
+            return None
+        try:
+            return pl.read_parquet(path)
+        except PolarsError as error:
+            raise UsageError(
+                f"{path} is damaged: restore it, or remove it and go without what it recorded."
+            ) from error
+
+
+def _check_environment(environment: Any) -> None:  # noqa: ANN401 - JSON
+    """Refuse what a reader of the description would stumble over.
+
+    Raises:
+        TypeError: a part is of another kind.
+    """
+    servers = environment.get("servers", {}) if isinstance(environment, dict) else None
+    if not isinstance(servers, dict):
+        raise TypeError("no table of servers")
+    parts = (environment.get("machine", {}), environment.get("client", {}), *servers.values())
+    if not all(isinstance(part, dict) for part in parts):
+        raise TypeError("machine, client and every server are tables")
+    if not isinstance(environment.get("not_recorded", []), list):
+        raise TypeError("what was not recorded is a list")
 
 
 def _holds(made: Any, kept: Any) -> bool:  # noqa: ANN401 - JSON
@@ -98,11 +148,16 @@ def _holds(made: Any, kept: Any) -> bool:  # noqa: ANN401 - JSON
     return bool(made == kept)
 
 
+class NewerFormatError(UsageError):
+    """A run folder was written by a newer teiten than this one."""
+
+
 def open_run(folder: Path) -> Run:
     """Open a run folder.
 
     Raises:
-        UsageError: it is no run folder, or one of a newer format than this teiten reads.
+        UsageError: it is no run folder, or its study cannot be read.
+        NewerFormatError: it has a newer format than this teiten reads.
     """
     try:
         head = json.loads((folder / layout.RUN_FILE).read_bytes())
@@ -112,31 +167,20 @@ def open_run(folder: Path) -> Run:
             f"{folder} is no run folder: it has no readable {layout.RUN_FILE}."
         ) from error
     if written_as > layout.FORMAT_VERSION:
-        raise UsageError(
+        raise NewerFormatError(
             f"{folder} has format {written_as} (written by teiten {head.get('teiten', '?')}), "
             f"and this teiten reads up to format {layout.FORMAT_VERSION}: use a newer teiten."
         )
     path = folder / layout.STUDY_FILE
     try:
         text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{folder} has no {layout.STUDY_FILE}.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{folder} has no readable {layout.STUDY_FILE}: restore it.") from error
     return Run(folder, parse_study(text, where=str(path)))
 
 
-def list_runs(archive: Path) -> list[Run]:
-    """All runs in an archive that this teiten can read, oldest first; others are passed over.
-
-    One run of a newer format thus does not hide the rest.
-    """
-    runs = []
-    for name in _run_names(archive):
-        with contextlib.suppress(UsageError):
-            runs.append(open_run(archive / name))
-    return runs
-
-
-def _run_names(archive: Path) -> list[str]:
+def run_names(archive: Path) -> list[str]:
+    """Names of the run folders in an archive, oldest first, whatever state they are in."""
     if not archive.is_dir():
         return []
     return sorted(
@@ -154,7 +198,7 @@ def find_run(archive: Path, name: str) -> Path:
     """
     if (Path(name) / layout.RUN_FILE).is_file():
         return Path(name)
-    names = _run_names(archive)
+    names = run_names(archive)
     if name == "latest" and names:
         return archive / names[-1]
     matching = [n for n in names if n == name] or [n for n in names if n.startswith(name)]

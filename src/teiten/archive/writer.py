@@ -11,18 +11,21 @@ import json
 import os
 import shutil
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import tomli_w
 
 from teiten import __version__
 from teiten.archive import format as layout
+from teiten.archive.failed import keep_failed
 from teiten.archive.journal import Journal
-from teiten.errors import TeitenError, UsageError
+from teiten.archive.making import folder_in_making, give_final_name, sweep_abandoned
+from teiten.errors import NotPermittedError, TeitenError, UsageError
+from teiten.host import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
     from types import TracebackType
 
     from teiten.plan import Plan
@@ -33,7 +36,13 @@ class RunWriter:
     """The one writer of a run folder; a lock keeps a second one out."""
 
     def __init__(self, folder: Path) -> None:
-        """Open `folder` for writing; use `create` for a new run."""
+        """Open `folder` for writing; use `create` for a new run.
+
+        Raises:
+            NotPermittedError: this user may only read it.
+            UsageError: another teiten is writing it.
+        """
+        _check_writable(folder)
         self.folder = folder
         self.journal = Journal(folder / layout.JOURNAL_FILE)
         self._lock = os.open(folder / layout.RUN_FILE, os.O_RDONLY | os.O_CLOEXEC)
@@ -53,29 +62,21 @@ class RunWriter:
             TeitenError: the archive folder cannot be written.
         """
         name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{study.name}"
-        partial = archive / f".{name}.{os.getpid()}.partial"
+        # Not as JSON, which has no infinity; TOML has.
+        document = tomli_w.dumps(study.model_dump(exclude_none=True)).encode()
+        head = {"format": layout.FORMAT_VERSION, "teiten": __version__, "study": study.name}
         try:
             archive.mkdir(parents=True, exist_ok=True)
-            (partial / layout.TRIALS_FOLDER).mkdir(parents=True)
-            # Not as JSON, which has no infinity; TOML has.
-            document = study.model_dump(exclude_none=True)
-            layout.write_durably(partial / layout.STUDY_FILE, tomli_w.dumps(document).encode())
-            layout.write_json(partial / layout.PLAN_FILE, plan_document(plan))
-            layout.write_json(
-                partial / layout.RUN_FILE,
-                {"format": layout.FORMAT_VERSION, "teiten": __version__, "study": study.name},
-            )
-            # There from the start, so that its name is as durable as the folder's.
-            layout.write_durably(partial / layout.JOURNAL_FILE, b"")
-            final = archive / name
-            attempt = 1
-            while final.exists():
-                attempt += 1
-                final = archive / f"{name}-{attempt}"
-            partial.rename(final)
-            layout.sync_folder(archive)
+            sweep_abandoned(archive)
+            with folder_in_making(archive, name) as partial:
+                (partial / layout.TRIALS_FOLDER).mkdir()
+                layout.write_durably(partial / layout.STUDY_FILE, document)
+                layout.write_json(partial / layout.PLAN_FILE, plan_document(plan))
+                layout.write_json(partial / layout.RUN_FILE, head)
+                # There from the start, so that its name is as durable as the folder's.
+                layout.write_durably(partial / layout.JOURNAL_FILE, b"")
+                final = give_final_name(partial, archive, name)
         except OSError as error:
-            shutil.rmtree(partial, ignore_errors=True)
             raise TeitenError(
                 f"Cannot write a run into {archive}: {error.strerror}; "
                 "choose another folder with --archive."
@@ -94,16 +95,22 @@ class RunWriter:
         """Keep a complete trial: its folder gets its final name, then the journal says so."""
         partial = self._partial(record.number)
         layout.write_json(partial / layout.TRIAL_FILE, record.to_json())
-        for path in partial.iterdir():
-            descriptor = os.open(path, os.O_RDONLY)
-            os.fsync(descriptor)
-            os.close(descriptor)
+        _sync_tree(partial)
         final = self.folder / layout.TRIALS_FOLDER / layout.trial_folder_name(record.number)
         if final.exists():  # complete, but the journal did not come to say so
             shutil.rmtree(final)
         partial.rename(final)
-        layout.sync_folder(final.parent)
+        sync_folder(final.parent)
         self.journal.append("trial_done", trial=record.number)
+
+    def keep_failed_trial(self, number: int) -> Path | None:
+        """Keep the raw files of a trial that failed, as `failed/NNNN-K/`; None if it left none.
+
+        Raises:
+            OSError: they cannot be moved there.
+        """
+        failed = self.folder / layout.FAILED_FOLDER
+        return keep_failed(self._partial(number), failed, layout.trial_folder_name(number))
 
     def write_environment(self, environment: Mapping[str, Any]) -> None:
         """Write (or replace) the description of machine and servers."""
@@ -140,21 +147,55 @@ class RunWriter:
         return self.folder / layout.TRIALS_FOLDER / name
 
 
+def _check_writable(folder: Path) -> None:
+    journal = folder / layout.JOURNAL_FILE
+    for path in (folder, folder / layout.TRIALS_FOLDER, journal):
+        if path.exists() and not os.access(path, os.W_OK, effective_ids=True):
+            raise NotPermittedError(
+                f"Run {folder} cannot be gone on with, since {path} may not be written: do it as "
+                "the user who began the run, or resume a copy of its folder."
+            )
+
+
+def _sync_tree(root: Path) -> None:
+    """Make all files below `root`, and their names, durable."""
+    for here, _, names in os.walk(root):
+        for name in names:
+            descriptor = os.open(os.path.join(here, name), os.O_RDONLY | os.O_CLOEXEC)  # noqa: PTH118 - os.walk gives text
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        sync_folder(Path(here))
+
+
 def read_records(folder: Path, numbers: set[int]) -> list[layout.TrialRecord]:
-    """The records of the trials in `numbers`.
+    """The records of the trials in `numbers`, in run order.
 
     Raises:
-        UsageError: the journal has a trial as done that is not there (any more).
+        UsageError: a trial that the journal has as done is not there (any more), or damaged.
     """
-    trials = folder / layout.TRIALS_FOLDER
-    paths = [trials / layout.trial_folder_name(n) / layout.TRIAL_FILE for n in sorted(numbers)]
+    return [_read_record(folder, number) for number in sorted(numbers)]
+
+
+def _read_record(folder: Path, number: int) -> layout.TrialRecord:
+    trial = folder / layout.TRIALS_FOLDER / layout.trial_folder_name(number)
+    path = trial / layout.TRIAL_FILE
+    remedy = (
+        f"restore it, or delete the line of trial {number} from {layout.JOURNAL_FILE} and run "
+        "that trial again by `teiten run --resume`."
+    )
     try:
-        return [layout.TrialRecord.from_json(json.loads(path.read_bytes())) for path in paths]
+        record = layout.TrialRecord.from_json(json.loads(path.read_bytes()))
     except FileNotFoundError as error:
         raise UsageError(
-            f"{error.filename} is missing, though {layout.JOURNAL_FILE} has that trial as done: "
-            "restore it."
+            f"{path} is missing, though {layout.JOURNAL_FILE} has that trial as done: {remedy}"
         ) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{path} is damaged: {remedy}") from error
+    if record.number != number:
+        raise UsageError(f"{path} is of trial {record.number} and not {number}: {remedy}")
+    return record
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -57,10 +58,7 @@ def main() -> None:
         with interruptible():
             app()
     except TeitenError as error:
-        console = Console(stderr=True, soft_wrap=True, highlight=False)
-        console.print(f"teiten: {error}", markup=False, style="bold")
-        for note in getattr(error, "__notes__", ()):
-            console.print(textwrap.indent(note, "  "), markup=False)
+        _tell(str(error), getattr(error, "__notes__", ()))
         sys.exit(error.exit_code)
     except InterruptedBySignalError as error:
         typer.echo("teiten: stopped; everything that was started has been ended.", err=True)
@@ -68,3 +66,14 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone, and so has the reason to write
         sys.exit(141)
+    except OSError as error:  # the last resort: what the operating system refused, and where
+        where = f": {error.filename}" if error.filename is not None else ""
+        _tell(f"{error.strerror or error}{where}.", getattr(error, "__notes__", ()))
+        sys.exit(1)
+
+
+def _tell(sentence: str, notes: Sequence[str]) -> None:
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console.print(f"teiten: {sentence}", markup=False, style="bold")
+    for note in notes:
+        console.print(textwrap.indent(note, "  "), markup=False)

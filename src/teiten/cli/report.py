@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,10 +10,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from teiten.archive import list_runs, open_run
 from teiten.archive.reader import find_run
 from teiten.cli.options import DEFAULT_ARCHIVE, ArchiveOption, LanguageOption
+from teiten.errors import TeitenError, UsageError
 from teiten.report import (
     build_report,
     print_terminal,
@@ -50,7 +53,13 @@ def report(
 ) -> None:
     """Write the report of a run, and print it as tables."""
     folder = find_run(archive, run)
-    document = build_report(open_run(folder), language=language)
+    opened = open_run(folder)
+    if not opened.records:
+        raise UsageError(
+            f"Run {folder} has no complete trial to report on: go on with it by "
+            f"`teiten run --resume {folder}`."
+        )
+    document = build_report(opened, language=language)
     match form:
         case Format.HTML:
             path = output or folder / "report.html"
@@ -62,7 +71,13 @@ def report(
             if output is None:
                 typer.echo(text)
             else:
-                output.write_text(text, encoding="utf-8")
+                try:
+                    output.write_text(text, encoding="utf-8")
+                except OSError as error:
+                    raise TeitenError(
+                        f"Cannot write the report to {output}: {error.strerror}; choose another "
+                        "file with --output."
+                    ) from error
         case Format.CSV:
             for path in write_csv(document, output or folder / "csv"):
                 typer.echo(path)
@@ -72,16 +87,29 @@ def report(
 
 
 def runs(*, archive: ArchiveOption = DEFAULT_ARCHIVE) -> None:
-    """List the runs in the archive."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("run", "study", "trials", "state"):
-        table.add_column(heading)
+    """List the runs in the archive: when they began (UTC), trials done and flagged, state."""
     found = list_runs(archive)
     if not found:
         typer.echo(f"No runs in {archive}.")
         return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("run", "study", "began (UTC)", "trials", "flagged", "state"):
+        table.add_column(heading, no_wrap=heading != "study")
     for each in found:
-        done, planned = len(each.journal.done_trials()), len(each.plan.trials)
-        state = "complete" if done == planned else "can be resumed"
-        table.add_row(each.name, each.study.text("title"), f"{done}/{planned}", state)
+        title = each.title or {}
+        table.add_row(
+            each.name,
+            Text(title.get("en", "")),
+            "" if each.began_at_s is None else _minute(each.began_at_s),
+            "" if each.done is None else f"{each.done}/{each.planned}",
+            "" if each.flagged is None else str(each.flagged),
+            each.state,
+        )
     Console().print(table)
+    problems = [each.problem for each in found if each.problem is not None]
+    if problems:
+        Console(soft_wrap=True, highlight=False).print("", *problems, sep="\n", markup=False)
+
+
+def _minute(at_s: float) -> str:
+    return datetime.fromtimestamp(at_s, tz=UTC).strftime("%Y-%m-%d %H:%M")

@@ -23,7 +23,9 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         TeitenError: the folder cannot be written.
     """
     trials = report.trials.with_columns(
-        pl.col("flags").list.join(" "), pl.col("started_at").dt.to_string("iso:strict")
+        pl.col("flags").list.join(" "),
+        pl.col("notes").list.join(" "),
+        pl.col("started_at").dt.to_string("iso:strict"),
     )
     return _write(
         folder,
@@ -49,5 +51,7 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
         for name, content in files.items():
             (folder / name).write_bytes(content)
     except OSError as error:
-        raise TeitenError(f"Cannot write into {folder}: {error.strerror}.") from error
+        raise TeitenError(
+            f"Cannot write into {folder}: {error.strerror}; choose another folder with --output."
+        ) from error
     return [folder / name for name in files]

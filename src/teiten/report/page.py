@@ -48,7 +48,10 @@ def write_html(report: Report, path: Path) -> None:
     try:
         path.write_text(to_html(report), encoding="utf-8")
     except OSError as error:
-        raise TeitenError(f"Cannot write the report to {path}: {error.strerror}.") from error
+        raise TeitenError(
+            f"Cannot write the report to {path}: {error.strerror}; write it elsewhere with "
+            "`teiten report --output`."
+        ) from error
 
 
 def _picture(chart: Chart) -> Markup:

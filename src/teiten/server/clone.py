@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from teiten.errors import TeitenError, UsageError
+from teiten.host import sync_folder
 
 _FICLONE = 0x40049409  # ioctl_ficlone(2)
 _MOST_THREADS = 8
@@ -70,7 +71,7 @@ def clone_tree(src: Path, dst: Path, *, sync: bool = False) -> CloneReport:
         _clone_files(src, dst, files, method, sync=sync)
         if sync:
             for folder in (dst, *(dst / x.relative for x in folders)):
-                _sync_folder(folder)
+                sync_folder(folder)
     except BaseException as error:
         _empty(dst, remove=made)
         if isinstance(error, OSError):
@@ -232,14 +233,6 @@ def _copy_range(source: int, target: int, start: int, end: int) -> None:
         start += done
 
 
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def sync_tree(root: Path) -> None:
     """Write a whole tree to the disk."""
     for here, _, names in os.walk(root):
@@ -250,7 +243,7 @@ def sync_tree(root: Path) -> None:
                     os.fsync(handle)
                 finally:
                     os.close(handle)
-        _sync_folder(Path(here))
+        sync_folder(Path(here))
 
 
 def _empty(dst: Path, *, remove: bool) -> None:

@@ -28,7 +28,11 @@ VALUES = st.recursive(
 DETAILS = st.dictionaries(
     st.sampled_from(["trial", "reason", "seed", "定点", "a b"]), VALUES, max_size=3
 )
-EVENTS = st.lists(st.tuples(st.sampled_from(KINDS), DETAILS), max_size=5)
+EVENTS: st.SearchStrategy[list[tuple[EventKind, dict[str, Any]]]] = st.lists(
+    st.tuples(st.sampled_from([k for k in KINDS if k != "trial_done"]), DETAILS)
+    | st.tuples(st.just("trial_done"), st.builds(dict, DETAILS, trial=st.integers())),
+    max_size=5,
+)
 
 
 def told(journal: Journal) -> list[tuple[str, dict[str, Any]]]:

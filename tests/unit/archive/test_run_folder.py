@@ -199,7 +199,10 @@ def test_a_newer_format_is_refused_in_one_sentence_and_hides_no_other_run(tmp_pa
     sentence = refused(newer.folder)
     assert "format 2" in sentence
     assert "newer teiten" in sentence
-    assert [run.folder for run in list_runs(tmp_path)] == [old.folder]
+    assert {run.folder: run.state for run in list_runs(tmp_path)} == {
+        old.folder: "can be resumed",
+        newer.folder: "newer format",
+    }
     assert find_run(tmp_path, newer.folder.name) == newer.folder
 
 

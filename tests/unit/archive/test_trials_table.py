@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import polars as pl
@@ -63,18 +64,20 @@ def record(
 
 def test_the_table_has_a_row_a_trial_in_run_order_and_null_for_what_was_not_recorded() -> None:
     records = [
-        record(3, 4, {"tps": 10.5}),
+        replace(record(3, 4, {"tps": 10.5}), facts={"steal_pct": 2}, notes=("Restarted.",)),
         record(1, 1, {"tps": 9.0, "cpu_busy_pct": 50.0}, "checkpoint", "steal"),
     ]
     frame = trials_frame(records, ["clients"])
     assert frame.columns == [
         *("trial", "block", "treatment", "started_at", "duration_s"),
-        *("factor.clients", "flags", "tps", "cpu_busy_pct"),
+        *("factor.clients", "flags", "notes", "tps", "cpu_busy_pct", "fact.steal_pct"),
     ]
     assert frame["trial"].to_list() == [1, 3]
     assert frame["tps"].to_list() == [9.0, 10.5]
     assert frame["cpu_busy_pct"].to_list() == [50.0, None]
     assert frame["flags"].to_list() == [["checkpoint", "steal"], []]
+    assert frame["notes"].to_list() == [[], ["Restarted."]]
+    assert frame["fact.steal_pct"].to_list() == [None, 2.0]
     assert frame["duration_s"].to_list() == [10.5, 10.5]
     assert frame["started_at"][0] == datetime(2023, 11, 14, 22, 13, 21, 250_000, tzinfo=UTC)
 
@@ -114,3 +117,5 @@ def test_the_table_keeps_every_response_of_every_record(records: list[TrialRecor
         kept = next(r for r in records if r.number == row["trial"])
         for name in ("tps", "latency_mean_ms", "instructions_per_tx"):
             assert row.get(name) == kept.responses.get(name)
+            assert row.get(f"fact.{name}") == kept.facts.get(name)
+        assert row["notes"] == list(kept.notes)
