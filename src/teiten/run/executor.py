@@ -188,6 +188,8 @@ class _Execution:
         number = trial.number if trial else None
         cause = str(error) or type(error).__name__
         with contextlib.suppress(OSError, PolarsError):
+            if failed and number is not None:
+                self._writer.keep_failed_trial(number)
             self._writer.discard_partial_trials()
             self._writer.journal.append(ended, trial=number, cause=cause)
             self._write_table()

@@ -88,6 +88,8 @@ def test_an_error_in_a_script_is_told_in_pgbench_s_words(teiten: Teiten, tmp_pat
     done = teiten.run("run", str(teiten.study), *ONE_TRIAL, "--set", "setup.load.script=broken.sql")
     assert done.returncode == 1
     assert "no_such_column" in sentence(done.stderr)
+    kept = teiten.run_folder() / "failed" / "0001-1"
+    assert "no_such_column" in (kept / "baseline" / "pgbench.err").read_text()
 
 
 def test_a_lost_socket_is_told(teiten: Teiten) -> None:
