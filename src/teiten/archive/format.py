@@ -26,6 +26,7 @@ from teiten.host import sync_folder
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
+    from types import UnionType
 
     from teiten.study.model import Scalar
 
@@ -81,18 +82,21 @@ class TrialRecord:
         """
         flags = tuple(Flag(**flag) for flag in data["flags"])
         record = cls(**{**data, "flags": flags, "notes": tuple(data["notes"])})
-        numbers = (record.number, record.block, record.treatment)
         times = (record.started_at_s, record.measured_at_s, record.ended_at_s)
-        measured = (*times, *record.responses.values(), *record.facts.values())
-        if not all(isinstance(n, int) for n in numbers):
-            raise TypeError("a trial's numbers are whole")
-        if not all(isinstance(x, int | float) for x in measured):
-            raise TypeError("what was measured is numbers")
-        if not all(isinstance(x, str) for x in record.levels.values()):
-            raise TypeError("levels are labels")
+        texts = (t for flag in flags for t in (flag.code, flag.sentence))
+        _check_kind(int, (record.number, record.block, record.treatment))
+        _check_kind(int | float, (*times, *record.responses.values(), *record.facts.values()))
+        _check_kind(str, (*record.levels.values(), *record.notes, *texts))
+        _check_kind(bool | int | float | str, record.values.values())
         if record.levels.keys() != record.values.keys():
             raise ValueError("each level has a label and a value")
         return record
+
+
+def _check_kind(kind: type | UnionType, values: Iterable[object]) -> None:
+    for value in values:
+        if not isinstance(value, kind):
+            raise TypeError(f"{value!r} is no {kind}")
 
 
 def trial_folder_name(number: int) -> str:

@@ -99,8 +99,8 @@ class Run:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every planned trial is there."""
-        return len(self.journal.done_trials()) == len(self.plan.trials)
+        """Whether every planned trial is there, and whole."""
+        return len(self.records) == len(self.plan.trials)
 
     def trial_folder(self, number: int) -> Path:
         """Where the raw files of a trial are."""
@@ -180,14 +180,22 @@ def open_run(folder: Path) -> Run:
 
 
 def run_names(archive: Path) -> list[str]:
-    """Names of the run folders in an archive, oldest first, whatever state they are in."""
+    """Names of the run folders in an archive, oldest first, whatever state they are in.
+
+    Folders that this user may not enter are passed over.
+    """
     if not archive.is_dir():
         return []
     return sorted(
-        path.name
-        for path in archive.iterdir()
-        if not path.name.startswith(".") and (path / layout.RUN_FILE).is_file()
+        path.name for path in archive.iterdir() if not path.name.startswith(".") and _is_run(path)
     )
+
+
+def _is_run(folder: Path) -> bool:
+    try:
+        return (folder / layout.RUN_FILE).is_file()
+    except PermissionError:
+        return False
 
 
 def find_run(archive: Path, name: str) -> Path:
