@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 from typing import TYPE_CHECKING
 
 from rich import box
+from rich.cells import cell_len
 from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -12,18 +15,19 @@ from rich.text import Text
 from teiten.report.document import Chart, Code, Items, Paragraph, Table
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, JustifyMethod
 
     from teiten.report.document import Block, Report
 
 _STYLES = {"better": "green", "worse": "red", "plain": ""}
-_FEWEST_COLUMNS = 80
+_PLAIN_COLUMNS = 100
+"""Width of output that goes into a file or a pipe."""
 
 
 def print_terminal(report: Report, console: Console, *, brief: bool = False) -> None:
     """Print the report; `brief` prints the verdict and the ratios alone."""
-    if not console.is_terminal and console.width < _FEWEST_COLUMNS:
-        console.width = _FEWEST_COLUMNS
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _PLAIN_COLUMNS
     console.print(Text(report.title, style="bold"))
     console.print(Text(report.subtitle, style="dim"))
     if report.question:
@@ -66,9 +70,45 @@ def _print_table(table: Table, console: Console) -> None:
         pad_edge=False,
         show_edge=False,
     )
+    texts = fitted(table, console.width)
+    whole = _figures_fit(table, texts, console.width)
     for head, numeric in zip(table.header, table.numeric, strict=True):
-        grid.add_column(Text(head), justify="right" if numeric else "left", overflow="fold")
-    for row in table.rows:
-        grid.add_row(*(Text(cell.text, style=_STYLES[cell.tone]) for cell in row))
+        justify: JustifyMethod = "right" if numeric else "left"
+        words = _header(head) if numeric and whole else head
+        grid.add_column(Text(words), justify=justify, overflow="fold", no_wrap=numeric and whole)
+    for row, words in zip(table.rows, texts, strict=True):
+        grid.add_row(*(Text(t, style=_STYLES[c.tone]) for c, t in zip(row, words, strict=True)))
     console.print()
     console.print(grid)
+
+
+def fitted(table: Table, width: int) -> list[list[str]]:
+    """The cells' texts in the fullest form that fits: ranges beside, below, or left out.
+
+    A figure is never broken over two lines; words in the other columns are.
+    """
+    whole = [[cell.text for cell in row] for row in table.rows]
+    forms = (
+        whole,
+        [[_BRACKETS.sub(r"\n\1", text) for text in row] for row in whole],
+        [[_BRACKETS.sub("", text) for text in row] for row in whole],
+    )
+    return next((form for form in forms if _figures_fit(table, form, width)), forms[-1])
+
+
+_BRACKETS = re.compile(r"\s(\([^()]* … [^()]*\))$")
+_GAP = 3  # padding on both sides, and the space between columns
+
+
+def _figures_fit(table: Table, rows: list[list[str]], width: int) -> bool:
+    """Whether every figure fits on its line, when words are broken as far as they can be."""
+    needed = 0
+    for column, (head, numeric) in enumerate(zip(table.header, table.numeric, strict=True)):
+        texts = [_header(head) if numeric else head, *(row[column] for row in rows)]
+        parts = [part for t in texts for part in (t.split("\n") if numeric else t.split())]
+        needed += _GAP + max(map(cell_len, parts), default=0)
+    return needed <= width
+
+
+def _header(head: str) -> str:
+    return head.replace(" / ", " /\n")
