@@ -74,8 +74,8 @@ def _print_table(table: Table, console: Console) -> None:
     whole = _figures_fit(table, texts, console.width)
     for head, numeric in zip(table.header, table.numeric, strict=True):
         justify: JustifyMethod = "right" if numeric else "left"
-        words = _header(head) if numeric and whole else head
-        grid.add_column(Text(words), justify=justify, overflow="fold", no_wrap=numeric and whole)
+        shown = _header(head) if numeric and whole else head
+        grid.add_column(Text(shown), justify=justify, overflow="fold", no_wrap=numeric and whole)
     for row, words in zip(table.rows, texts, strict=True):
         grid.add_row(*(Text(t, style=_STYLES[c.tone]) for c, t in zip(row, words, strict=True)))
     console.print()
