@@ -15,7 +15,7 @@ import pytest
 
 from teiten import host
 from teiten.observe import Window, choose_observers
-from teiten.observe.counters import CountersObserver
+from teiten.observe.counters import EVENTS, CountersObserver
 from teiten.observe.processes import process_tree, read_processes
 from teiten.observe.procfs import ProcfsObserver
 from teiten.observe.sysstat import SysstatObserver, find_sadc
@@ -118,7 +118,7 @@ def test_a_stranger_that_uses_the_cpu_is_foreign_load(server: Server, tmp_path: 
 def test_perf_counts_the_whole_tree_with_backends_that_come_later(
     server: Server, tmp_path: Path
 ) -> None:
-    counters, procfs = CountersObserver(), ProcfsObserver()
+    counters, procfs = CountersObserver(tuple(EVENTS)), ProcfsObserver()
     window = server.window(tmp_path)
     procfs.start(window)
     counters.start(window)
@@ -135,7 +135,7 @@ def test_perf_counts_the_whole_tree_with_backends_that_come_later(
 
 @needs_perf
 def test_perf_counts_nothing_of_what_was_before_the_window(server: Server, tmp_path: Path) -> None:
-    observer = CountersObserver()
+    observer = CountersObserver(tuple(EVENTS))
     totals = []
     for transactions in ("2000", "1"):
         observer.start(server.window(tmp_path))

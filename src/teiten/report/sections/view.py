@@ -27,7 +27,6 @@ RATIO_RESPONSES = (
     "callgrind_instructions_per_tx",
     "cycles_per_tx",
     "server_cpu_us_per_tx",
-    "wal_bytes_per_tx",
 )
 
 
