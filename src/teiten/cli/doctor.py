@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from teiten.cli.console import result_console
 from teiten.doctor import diagnose, examine
 
 _STYLE = {"good": "green", "caution": "yellow", "bad": "bold red"}
@@ -24,6 +24,6 @@ def doctor() -> None:
         if finding.advice:
             said.append(f"\n{finding.advice}", style="italic")
         table.add_row(finding.topic, Text(finding.status, style=_STYLE[finding.status]), said)
-    Console().print(table)
+    result_console().print(table)
     if any(f.status == "bad" for f in findings):
         raise typer.Exit(1)

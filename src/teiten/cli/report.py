@@ -14,6 +14,7 @@ from rich.text import Text
 
 from teiten.archive import list_runs, open_run
 from teiten.archive.reader import find_run
+from teiten.cli.console import result_console
 from teiten.cli.options import DEFAULT_ARCHIVE, ArchiveOption, LanguageOption
 from teiten.errors import TeitenError, UsageError
 from teiten.report import (
@@ -64,7 +65,7 @@ def report(
         case Format.HTML:
             path = output or folder / "report.html"
             write_html(document, path)
-            print_terminal(document, Console())
+            print_terminal(document, result_console())
             typer.echo(f"\nReport: {path}")
         case Format.MD:
             text = to_markdown(document)
@@ -105,7 +106,7 @@ def runs(*, archive: ArchiveOption = DEFAULT_ARCHIVE) -> None:
             "" if each.flagged is None else str(each.flagged),
             each.state,
         )
-    Console().print(table)
+    result_console().print(table)
     problems = [each.problem for each in found if each.problem is not None]
     if problems:
         Console(soft_wrap=True, highlight=False).print("", *problems, sep="\n", markup=False)

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
 from teiten.archive import open_run
 from teiten.archive.reader import find_run
+from teiten.cli.console import result_console
 from teiten.cli.options import DEFAULT_ARCHIVE, ArchiveOption, LanguageOption, SetOption
 from teiten.cli.progress import shown_progress
 from teiten.errors import UsageError
@@ -76,5 +76,5 @@ def _conclude(folder: Path, language: Literal["en", "ja"]) -> None:
     document = build_report(finished, language=language)
     path = folder / "report.html"
     write_html(document, path)
-    print_terminal(document, Console(), brief=True)
+    print_terminal(document, result_console(), brief=True)
     typer.echo(f"\nReport: {path}")

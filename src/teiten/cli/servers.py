@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from teiten.cli.console import result_console
 from teiten.server.image import list_images, remove_image
 from teiten.server.source import list_available, list_cached, remove, resolve
 
@@ -35,7 +35,7 @@ def list_command(
         table.add_column(heading)
     for each in list_cached():
         table.add_row(each.spec, each.version, each.package)
-    Console().print(table)
+    result_console().print(table)
     images = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("image", "version", "data", "MiB"):
         images.add_column(heading, justify="right" if heading == "MiB" else "left")
@@ -48,8 +48,8 @@ def list_command(
             f"{image.bytes / 2**20:,.0f}",
         )
     if images.row_count:
-        Console().print()
-        Console().print(images)
+        result_console().print()
+        result_console().print(images)
     if available:
         for source, versions in list_available().items():
             typer.echo(f"{source}: {' '.join(versions) or 'nothing, or not reachable'}")

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import tomli_w
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from teiten.cli.console import result_console
 from teiten.cli.options import LanguageOption, SetOption
 from teiten.errors import UsageError
 from teiten.plan import make_plan
@@ -29,7 +29,7 @@ def studies(*, language: LanguageOption = "en") -> None:
         factors = " x ".join(f"{f.name}({len(f.levels)})" for f in study.factor)
         trials = study.blocks * math.prod(len(f.levels) for f in study.factor)
         table.add_row(name, study.text("title", language), factors, str(trials))
-    Console().print(table)
+    result_console().print(table)
 
 
 def show(

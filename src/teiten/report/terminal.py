@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING
 
@@ -20,14 +19,13 @@ if TYPE_CHECKING:
     from teiten.report.document import Block, Report
 
 _STYLES = {"better": "green", "worse": "red", "plain": ""}
-_PLAIN_COLUMNS = 100
-"""Width of output that goes into a file or a pipe."""
+_FEWEST_COLUMNS = 80
 
 
 def print_terminal(report: Report, console: Console, *, brief: bool = False) -> None:
     """Print the report; `brief` prints the verdict and the ratios alone."""
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = _PLAIN_COLUMNS
+    if not console.is_terminal and console.width < _FEWEST_COLUMNS:
+        console.width = _FEWEST_COLUMNS
     console.print(Text(report.title, style="bold"))
     console.print(Text(report.subtitle, style="dim"))
     if report.question:
@@ -71,11 +69,13 @@ def _print_table(table: Table, console: Console) -> None:
         show_edge=False,
     )
     texts = fitted(table, console.width)
-    whole = _figures_fit(table, texts, console.width)
-    for head, numeric in zip(table.header, table.numeric, strict=True):
+    heads = list(table.header)
+    if not _figures_fit(table, heads, texts, console.width):
+        heads = _broken_heads(table)
+    whole = _figures_fit(table, heads, texts, console.width)
+    for head, numeric in zip(heads, table.numeric, strict=True):
         justify: JustifyMethod = "right" if numeric else "left"
-        shown = _header(head) if numeric and whole else head
-        grid.add_column(Text(shown), justify=justify, overflow="fold", no_wrap=numeric and whole)
+        grid.add_column(Text(head), justify=justify, overflow="fold", no_wrap=numeric and whole)
     for row, words in zip(table.rows, texts, strict=True):
         grid.add_row(*(Text(t, style=_STYLES[c.tone]) for c, t in zip(row, words, strict=True)))
     console.print()
@@ -93,22 +93,27 @@ def fitted(table: Table, width: int) -> list[list[str]]:
         [[_BRACKETS.sub(r"\n\1", text) for text in row] for row in whole],
         [[_BRACKETS.sub("", text) for text in row] for row in whole],
     )
-    return next((form for form in forms if _figures_fit(table, form, width)), forms[-1])
+    heads = _broken_heads(table)
+    return next((form for form in forms if _figures_fit(table, heads, form, width)), forms[-1])
 
 
 _BRACKETS = re.compile(r"\s(\([^()]* … [^()]*\))$")
 _GAP = 3  # padding on both sides, and the space between columns
 
 
-def _figures_fit(table: Table, rows: list[list[str]], width: int) -> bool:
+def _figures_fit(table: Table, heads: list[str], rows: list[list[str]], width: int) -> bool:
     """Whether every figure fits on its line, when words are broken as far as they can be."""
     needed = 0
-    for column, (head, numeric) in enumerate(zip(table.header, table.numeric, strict=True)):
-        texts = [_header(head) if numeric else head, *(row[column] for row in rows)]
+    for column, numeric in enumerate(table.numeric):
+        texts = [heads[column], *(row[column] for row in rows)]
         parts = [part for t in texts for part in (t.split("\n") if numeric else t.split())]
         needed += _GAP + max(map(cell_len, parts), default=0)
     return needed <= width
 
 
-def _header(head: str) -> str:
-    return head.replace(" / ", " /\n")
+def _broken_heads(table: Table) -> list[str]:
+    """The header with "18.1 / 17.7" on two lines above its figures."""
+    return [
+        head.replace(" / ", " /\n") if numeric else head
+        for head, numeric in zip(table.header, table.numeric, strict=True)
+    ]
