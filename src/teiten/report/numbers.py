@@ -7,7 +7,7 @@ import math
 MINUS = "\N{MINUS SIGN}"
 NO_BREAK = "\N{NO-BREAK SPACE}"
 _SMALL_PERCENT = 0.1
-_NO_PERCENT = 0.00001
+_LEAST_PERCENT = 0.0001
 _SMALL_SPREAD = 0.002
 
 
@@ -44,8 +44,8 @@ def change_range(low: float, high: float) -> str:
     half_percent = (high - low) * 50
     if half_percent >= _SMALL_PERCENT / 2:
         return f"{change(low)}{NO_BREAK}…{NO_BREAK}{change(high)}"
-    if half_percent < _NO_PERCENT:
-        return "±0%"
+    if half_percent < _LEAST_PERCENT:
+        return f"±<{_LEAST_PERCENT}%" if half_percent else "±0%"
     decimals = -math.floor(math.log10(half_percent))
     return f"±{half_percent:.{decimals}f}%"
 

@@ -149,7 +149,8 @@ def _table(view: View, results: list[tuple[Group, str, Overall]]) -> Table:
             cells.append(Cell(o.level))
         cells.append(Cell(change(o.ratio), tone))
         if with_x:
-            cells.append(Cell(change_range(o.cell_lowest, o.cell_highest)))
+            over_x = change_range(o.cell_lowest, o.cell_highest) if o.cells > 1 else "-"
+            cells.append(Cell(over_x))
         by_block = "-"
         if o.blocks > 1 and o.block_lowest is not None and o.block_highest is not None:
             by_block = change_range(o.block_lowest, o.block_highest)
