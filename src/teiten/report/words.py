@@ -87,15 +87,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "design": (
         (
             "{treatments} treatments in {blocks} block(s), {trials} trials. Every treatment runs "
-            "once "
-            "in every block, in a fresh random order (seed {seed}); servers are restarted between "
-            "blocks. Medians over the blocks are reported."
+            "once in every block, in a fresh random order (seed {seed}); a server that teiten owns "
+            "is started anew for every trial. Medians over the blocks are reported."
         ),
         (
             "{treatments}条件×{blocks}ブロック、計{trials}試行。各ブロックで全条件を1回ずつ、"
-            "ブロックごとに新しいランダムな順序で実行した（乱数シード{seed}）。サーバーは"
-            "ブロック間で"
-            "再起動した。結果にはブロックにわたる中央値を採用した。"
+            "ブロックごとに新しいランダムな順序で実行した（乱数シード{seed}）。teitenが"
+            "管理するサーバーは試行ごとに起動し直した。結果にはブロックにわたる中央値を採用した。"
         ),
     ),
     "factors": ("Factors", "要因"),
