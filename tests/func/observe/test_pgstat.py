@@ -38,8 +38,10 @@ def test_a_known_load_is_seen_in_full(
     observer.start(window)
     server.run("-n", "-c", "2", "-t", "200", "-f", os.fspath(script))
     seen = observer.stop()
-    # Every transaction is one commit; besides, each connection begins with one or two.
-    assert 400 <= seen.totals["xact_commit"] <= 420
+    # Every transaction is one commit; besides, each connection begins with one or two. Before 15
+    # a session cannot know which of its own transactions the collector holds: about ten are open.
+    least = 400 if window.version_num >= 15_00_00 else 390
+    assert least <= seen.totals["xact_commit"] <= 420
     assert seen.totals["wal_bytes"] > 400 * 60
     assert seen.totals["buffers_hit"] > 400 * 3
     assert seen.facts["xact_rollback"] == 0
