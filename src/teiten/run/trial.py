@@ -82,7 +82,10 @@ class TrialRunner:
         responses = responses_of(load, observations, measured.baseline)
         if self.counting is not None and "callgrind" in setup.observe:
             self.progress.stage("count instructions")
-            responses["callgrind_instructions_per_tx"] = self.counting.count(trial, raw)
+            try:
+                responses["callgrind_instructions_per_tx"] = self.counting.count(trial, raw)
+            except TeitenError as error:  # what was measured before is whole without it
+                notes.append(f"Instructions were not counted: {error}")
         facts: dict[str, float] = {"log_sampling_rate": load.sampling_rate}
         for observation in observations:
             facts |= observation.facts
