@@ -205,6 +205,11 @@ def _remove(path: Path) -> None:
         procfs.end_server_processes(folder)
     for folder in folders:
         _remove_tree(folder)
+        for _ in range(20):  # a server that is just ending may still have put a file into it
+            if not folder.exists():
+                break
+            time.sleep(0.05)
+            _remove_tree(folder)
     # The lock goes last: a work area half removed must still be recognised as one.
     for child in path.iterdir():
         if child.name not in {_LOCK, _OUTSIDE}:
