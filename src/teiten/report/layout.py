@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from teiten.analysis.roles import is_numeric, roles_of
 from teiten.stats.summary import Comparison
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from teiten.archive import Run
-    from teiten.study.model import Factor, Study
-
-COMPARED = "version"
-ALONG_X = "clients"
+    from teiten.study.model import Factor
 
 
 @dataclass(frozen=True)
@@ -136,39 +134,10 @@ def factor_title(factor: Factor, language: str) -> str:
     return factor.title.get(language) or factor.title.get("en") or factor.name
 
 
-def is_numeric(factor: Factor) -> bool:
-    """Whether all levels stand for numbers."""
-    return all(
-        isinstance(level.value, int | float) and not isinstance(level.value, bool)
-        for level in factor.resolved_levels()
-    )
-
-
-def compared_factor(study: Study) -> Factor:
-    """The factor named `version`, else the first one."""
-    return next((f for f in study.factor if f.name == COMPARED), study.factor[0])
-
-
-def _x_factor(study: Study, compared: Factor) -> Factor:
-    others = [f for f in study.factor if f.name != compared.name]
-    wide = [f for f in others if len(f.labels) > 1]
-    by_preference = (
-        [f for f in wide if f.name == ALONG_X]
-        + [f for f in reversed(wide) if is_numeric(f)]
-        + list(reversed(wide))
-        + list(reversed(others))
-    )
-    return by_preference[0] if by_preference else compared
-
-
 def lay_out(run: Run, language: str) -> Layout:
     """Give every factor of the run's study its role, and label the trials accordingly."""
-    study = run.study
-    compared = compared_factor(study)
-    x = _x_factor(study, compared)
-    facets = tuple(
-        f for f in study.factor if f.name not in {compared.name, x.name} and len(f.labels) > 1
-    )
+    roles = roles_of(run.study)
+    compared, x, facets = roles.compared, roles.x, roles.facets
     panels = tuple(
         _panel(dict(zip((f.name for f in facets), labels, strict=True)), facets, language)
         for labels in itertools.product(*(f.labels for f in facets))
