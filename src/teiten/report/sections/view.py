@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from teiten.analysis.trials import verdict_responses
 from teiten.report.document import Cell, Table, Tone
 from teiten.report.numbers import figure
 from teiten.responses import RESPONSES
@@ -18,16 +17,6 @@ if TYPE_CHECKING:
     from teiten.archive import Run
     from teiten.report.layout import Layout
     from teiten.report.words import Words
-
-RATIO_RESPONSES = (
-    "tps",
-    "latency_mean_ms",
-    "latency_p99_ms",
-    "instructions_per_tx",
-    "callgrind_instructions_per_tx",
-    "cycles_per_tx",
-    "server_cpu_us_per_tx",
-)
 
 
 @dataclass(frozen=True)
@@ -58,13 +47,7 @@ class View:
 
     def ratio_responses(self) -> list[str]:
         """Recorded responses for which a ratio to the reference means something."""
-        asked = [
-            name
-            for name in self.run.study.asked_responses()
-            if name in RESPONSES and RESPONSES[name].better != "neither"
-        ]
-        names = dict.fromkeys([*RATIO_RESPONSES, *asked])
-        return [name for name in names if self.layout.has(name) and self._is_positive(name)]
+        return list(verdict_responses(self.run.study, self.run.records))
 
     def tone(self, response: str, direction: Direction) -> Tone:
         """Whether a direction is an improvement."""
@@ -112,9 +95,6 @@ class View:
             for row in summarise(self.layout.trials, keys, response).iter_rows(named=True)
         ]
         return "; ".join(sorted(parts, key=self._natural))
-
-    def _is_positive(self, response: str) -> bool:
-        return self.layout.trials.filter(pl.col(response) > 0).height > 0
 
     @staticmethod
     def _natural(text: str) -> list[tuple[int, str]]:
