@@ -38,11 +38,11 @@ HEADLINE_RESPONSES = (
 class ResponseGroup:
     """One response of the trials that agree in all separating factors (`group`: their labels).
 
-    The first factor of `observations` is the compared one, with levels in the study's order; the
-    second is the factor along x, where its mean is taken and two or more of its levels have trials
-    (a response such as valgrind's count may be recorded at one alone). The response is as it was recorded (not a
-    logarithm) and positive. `trials` are the trials' numbers in the order of the run, shape (n,),
-    increasing.
+    The first factor of `observations` is the compared one, with levels in the study's order. The
+    second is the factor along x, if means go over it and two or more of its levels have trials (a
+    response such as valgrind's count may be recorded at one alone). The response is as recorded
+    (not a logarithm), positive and finite. `trials` are the trials' numbers in the order of the
+    run, shape (n,), increasing.
     """
 
     response: str

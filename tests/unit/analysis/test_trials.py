@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,7 +85,7 @@ def test_a_run_cut_off_in_its_first_block_is_compared_where_it_can_be() -> None:
     for cut in range(1, len(records)):
         for group in response_groups(study, records[:cut]):
             cells = group.observations.cells()
-            size = len(group.levels) * len(group.x_labels)
+            size = math.prod(len(f.levels) for f in group.observations.factors)
             assert set(cells) == set(range(size))
             assert np.isin(group.trials, [r.number for r in records[:cut]]).all()
 
