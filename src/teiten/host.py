@@ -178,6 +178,23 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def sync_tree(root: Path) -> None:
+    """Make all files below `root`, and their names, durable.
+
+    Raises:
+        OSError: one of them cannot be opened, or the disk failed.
+    """
+    for here, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(here, name)  # noqa: PTH118 - os.walk gives text
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        sync_folder(Path(here))
+
+
 @dataclass(frozen=True)
 class Completed:
     """What a finished program printed, and its exit status."""

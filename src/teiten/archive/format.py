@@ -43,6 +43,16 @@ FAILED_FOLDER = "failed"
 TRIALS_TABLE = "trials.parquet"
 REPORT_FILE = "report.html"
 
+# Raw files in a trial's folder that a reader looks into.
+SECONDS_FILE = "seconds.parquet"
+TRANSACTIONS_FILE = "transactions.parquet"
+SERVER_LOG_FILE = "server.log.zst"
+
+
+def sysstat_file(subject: str) -> str:
+    """The raw file that holds what sysstat saw of `subject`, such as `cpu` or `disk`."""
+    return f"sysstat_{subject}.parquet"
+
 
 @dataclass(frozen=True)
 class Flag:

@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import tomli_w
@@ -22,10 +21,11 @@ from teiten.archive.failed import keep_failed
 from teiten.archive.journal import Journal
 from teiten.archive.making import folder_in_making, give_final_name, sweep_abandoned
 from teiten.errors import NotPermittedError, TeitenError, UsageError
-from teiten.host import sync_folder
+from teiten.host import sync_folder, sync_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
     from types import TracebackType
 
     from teiten.plan import Plan
@@ -95,7 +95,7 @@ class RunWriter:
         """Keep a complete trial: its folder gets its final name, then the journal says so."""
         partial = self._partial(record.number)
         layout.write_json(partial / layout.TRIAL_FILE, record.to_json())
-        _sync_tree(partial)
+        sync_tree(partial)
         final = self.folder / layout.TRIALS_FOLDER / layout.trial_folder_name(record.number)
         if final.exists():  # complete, but the journal did not come to say so
             shutil.rmtree(final)
@@ -155,18 +155,6 @@ def _check_writable(folder: Path) -> None:
                 f"Run {folder} cannot be gone on with, since {path} may not be written: do it as "
                 "the user who began the run, or resume a copy of its folder."
             )
-
-
-def _sync_tree(root: Path) -> None:
-    """Make all files below `root`, and their names, durable."""
-    for here, _, names in os.walk(root):
-        for name in names:
-            descriptor = os.open(os.path.join(here, name), os.O_RDONLY | os.O_CLOEXEC)  # noqa: PTH118 - os.walk gives text
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-        sync_folder(Path(here))
 
 
 def read_records(folder: Path, numbers: set[int]) -> list[layout.TrialRecord]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from teiten import host
+from teiten.archive.format import sysstat_file
 from teiten.errors import TeitenError
 from teiten.observe.base import Observation
 from teiten.observe.sadf import interrupt_names, summary_of, tables_of
@@ -140,7 +141,7 @@ class SysstatObserver:
             return Observation(notes=(f"The host's activity cannot be read from {file}. {error}",))
         tables = tables_of(json.loads(printed.stdout), interrupt_names(interrupts))
         for name, table in tables.items():
-            table.write_parquet(raw_dir / f"sysstat_{name}.parquet", compression="zstd")
+            table.write_parquet(raw_dir / sysstat_file(name), compression="zstd")
         compressor = zstandard.ZstdCompressor(level=9)
         with file.open("rb") as source, (raw_dir / "sysstat.sa.zst").open("wb") as target:
             compressor.copy_stream(source, target)

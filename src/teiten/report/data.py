@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from teiten.archive.format import SECONDS_FILE, sysstat_file
+
 if TYPE_CHECKING:
     from teiten.archive import Run
     from teiten.report.layout import Layout
 
-CPU_FILE = "sysstat_cpu.parquet"
-INTERRUPTS_FILE = "sysstat_interrupts.parquet"
-DISK_FILE = "sysstat_disk.parquet"
-NETWORK_FILE = "sysstat_network.parquet"
-SECONDS_FILE = "seconds.parquet"
+CPU_FILE = sysstat_file("cpu")
+INTERRUPTS_FILE = sysstat_file("interrupts")
+DISK_FILE = sysstat_file("disk")
+NETWORK_FILE = sysstat_file("network")
 _ALL_CPUS = -1
 _LEAST_TRAFFIC_MIB_S = 0.001
 _MODE_PARTS = {

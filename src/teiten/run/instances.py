@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 
 from teiten.server.cluster import Cluster
 from teiten.server.dsn import ForeignServer
-from teiten.server.image import ImageKey, clone_image, ensure_image
+from teiten.server.image import (
+    ImageKey,
+    UnsoundImageError,
+    clone_image,
+    ensure_image,
+    images_dir,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -104,7 +110,10 @@ class Instances:
             directory = self._workspace.new_dir("data") / "data"
             # On the disk before anything is measured: what is written back later would be
             # written back during the measurement.
-            clone_image(self._image(server, setup), directory, sync=True)
+            try:
+                clone_image(images_dir() / key.digest, directory, sync=True)
+            except UnsoundImageError:  # removed or damaged since the run began
+                clone_image(self._image(server, setup), directory, sync=True)
             self._directories[slot] = directory
         return self._directories[slot]
 

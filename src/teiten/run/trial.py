@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 import zstandard
 from psycopg import sql
 
-from teiten.archive.format import TrialRecord
+from teiten.archive.format import (
+    SECONDS_FILE,
+    SERVER_LOG_FILE,
+    TRANSACTIONS_FILE,
+    TrialRecord,
+)
 from teiten.errors import TeitenError
 from teiten.run.derive import responses_of
 from teiten.run.session import LoadSession
@@ -30,9 +35,6 @@ if TYPE_CHECKING:
     from teiten.run.progress import Progress
     from teiten.study import Setup, Study
 
-SECONDS_FILE = "seconds.parquet"
-TRANSACTIONS_FILE = "transactions.parquet"
-SERVER_LOG_FILE = "server.log.zst"
 _LOG_LINES = 100_000
 
 

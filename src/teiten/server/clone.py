@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import fcntl
 import os
@@ -11,11 +10,13 @@ import stat
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from teiten.errors import TeitenError, UsageError
 from teiten.host import sync_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _FICLONE = 0x40049409  # ioctl_ficlone(2)
 _MOST_THREADS = 8
@@ -231,19 +232,6 @@ def _copy_range(source: int, target: int, start: int, end: int) -> None:
         if done == 0:
             raise OSError(errno.EIO, "the file became shorter while it was copied")
         start += done
-
-
-def sync_tree(root: Path) -> None:
-    """Write a whole tree to the disk."""
-    for here, _, names in os.walk(root):
-        for name in names:
-            with contextlib.suppress(FileNotFoundError):
-                handle = os.open(Path(here) / name, os.O_RDONLY | os.O_NOFOLLOW)
-                try:
-                    os.fsync(handle)
-                finally:
-                    os.close(handle)
-        sync_folder(Path(here))
 
 
 def _empty(dst: Path, *, remove: bool) -> None:

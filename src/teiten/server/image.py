@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from teiten import host
 from teiten.errors import TeitenError, UsageError
 from teiten.server import store
-from teiten.server.clone import CloneReport, clone_tree, sync_tree
+from teiten.server.clone import CloneReport, clone_tree
 from teiten.server.cluster import Cluster
 from teiten.server.controlfile import read_control
 from teiten.server.installation import say_nothing
@@ -127,7 +127,7 @@ def ensure_image(
         try:
             _build(key, installation, building, load, workspace)
             building.rename(image)
-            sync_tree(images_dir() / key.digest)
+            host.sync_folder(images_dir())
         except OSError as error:
             raise TeitenError(
                 f"The image of {_describe(key)} cannot be stored in {images_dir()}: "
@@ -179,7 +179,7 @@ def _build(
     (building / _MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
     if (damage := find_damage(building)) is not None:
         raise TeitenError(f"The image of {_describe(key)} was built but is not sound: {damage}.")
-    sync_tree(building)
+    host.sync_tree(building)
 
 
 def _prepare(cluster: Cluster) -> None:
@@ -241,15 +241,22 @@ def _measure(data_dir: Path) -> tuple[int, int]:
     return files, size
 
 
+class UnsoundImageError(TeitenError):
+    """An image was removed or damaged; building it again helps."""
+
+
 def clone_image(image: Path, dst: Path, *, sync: bool = False) -> CloneReport:
     """Clone the image's data directory as `dst` (new or empty); see `clone_tree`.
 
     Raises:
-        TeitenError: the image was removed or damaged meanwhile, or the disk is full.
+        UnsoundImageError: there is no sound image.
+        TeitenError: the disk is full, or a file cannot be read or written.
     """
     with _locked(image.name, fcntl.LOCK_SH):
         if (damage := find_damage(image)) is not None:
-            raise TeitenError(f"The image {image} cannot be cloned: {damage}; build it again.")
+            raise UnsoundImageError(
+                f"The image {image} cannot be cloned: {damage}; build it again."
+            )
         return clone_tree(image / "data", dst, sync=sync)
 
 

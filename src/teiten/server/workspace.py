@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _LOCK = "lock"
 _OUTSIDE = "outside.json"
 _PREFIX = "teiten-"
+_ENDING_S = 1.0
 
 
 class Stoppable(Protocol):
@@ -204,12 +205,7 @@ def _remove(path: Path) -> None:
     for folder in (path, *folders):
         procfs.end_server_processes(folder)
     for folder in folders:
-        _remove_tree(folder)
-        for _ in range(20):  # a server that is just ending may still have put a file into it
-            if not folder.exists():
-                break
-            time.sleep(0.05)
-            _remove_tree(folder)
+        _remove_for_good(folder)
     # The lock goes last: a work area half removed must still be recognised as one.
     for child in path.iterdir():
         if child.name not in {_LOCK, _OUTSIDE}:
@@ -217,15 +213,26 @@ def _remove(path: Path) -> None:
     _remove_tree(path)
 
 
-def _remove_tree(path: Path) -> None:
-    """Remove a directory or file that is ours or the server user's; never follows a link."""
+def _remove_for_good(path: Path) -> None:
+    """Remove a directory into which a server that is just ending may still put a file."""
+    deadline_s = time.monotonic() + _ENDING_S
+    while _remove_tree(path) and path.exists() and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+
+
+def _remove_tree(path: Path) -> bool:
+    """Remove a directory or file that is ours or the server user's; never follows a link.
+
+    Returns whether it was ours to remove.
+    """
     try:
         status = path.lstat()
     except FileNotFoundError:
-        return
+        return False
     if status.st_uid not in {os.geteuid(), host.server_user().uid}:
-        return  # somebody else made something of that name in a shared folder
+        return False  # somebody else made something of that name in a shared folder
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+    return True
