@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 Language = Literal["en", "ja"]
 Tone = Literal["better", "worse", "plain"]
+FRAME_MARK = "*"
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,19 @@ class Code:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: its text, and whether the figure is an improvement."""
+    """One cell: its text, whether the figure is an improvement, and whether it is framed.
+
+    Where no frame can be drawn, `marked_text` carries the mark `FRAME_MARK` instead.
+    """
 
     text: str
     tone: Tone = "plain"
+    framed: bool = False
+
+    @property
+    def marked_text(self) -> str:
+        """The text, with the mark that stands for the frame before it."""
+        return f"{FRAME_MARK} {self.text}" if self.framed else self.text
 
 
 @dataclass(frozen=True)

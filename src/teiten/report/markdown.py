@@ -46,7 +46,7 @@ def _table(table: Table) -> str:
     lines = [
         f"| {' | '.join(_cell(head) for head in table.header)} |",
         f"|{'|'.join(rule)}|",
-        *(f"| {' | '.join(_cell(cell.text) for cell in row)} |" for row in table.rows),
+        *(f"| {' | '.join(_cell(cell.marked_text) for cell in row)} |" for row in table.rows),
     ]
     text = f"**{_plain(table.title)}**\n\n" + "\n".join(lines)
     return f"{text}\n\n{_plain(table.note)}" if table.note else text

@@ -87,7 +87,7 @@ def fitted(table: Table, width: int) -> list[list[str]]:
 
     A figure is never broken over two lines; words in the other columns are.
     """
-    whole = [[cell.text for cell in row] for row in table.rows]
+    whole = [[cell.marked_text for cell in row] for row in table.rows]
     forms = (
         whole,
         [[_BRACKETS.sub(r"\n\1", text) for text in row] for row in whole],
