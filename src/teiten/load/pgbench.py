@@ -114,6 +114,7 @@ class Pgbench:
             f"--protocol={load.protocol}",
             f"--define=scale={scale}",
             f"--random-seed={seed}",
+            *(f"--define={name}={value}" for name, value in load.variables.items()),
             *limit,
             *_script_arguments(load, script, folder),
         ]
@@ -160,6 +161,20 @@ def thread_count(load: PgbenchLoad, clients: int) -> int:
     return min(load.threads or os.cpu_count() or 1, clients)
 
 
+def with_variables(script: str, variables: Mapping[str, float]) -> str:
+    r"""Give `variables` their values in a script's own `\set` commands.
+
+    A value that is only defined on the command line would be overwritten by them, and pgbench
+    cannot ask whether a variable has been set.
+    """
+
+    def given(command: re.Match[str]) -> str:
+        name = command["name"]
+        return f"{command['head']} {variables[name]}" if name in variables else command[0]
+
+    return _SET.sub(given, script)
+
+
 def log_rate_for(expected_tps: float, duration_s: float) -> float:
     """The share of transactions to log so that a trial's log stays within its bound.
 
@@ -173,7 +188,7 @@ def _script_arguments(load: PgbenchLoad, script: str | None, folder: Path) -> li
     if script is None:
         return [f"--builtin={load.script.removeprefix('builtin:')}"]
     path = folder / "script.sql"
-    path.write_text(script, encoding="utf-8")
+    path.write_text(with_variables(script, load.variables), encoding="utf-8")
     return [f"--file={path}@1"]  # with a weight, for pgbench takes what follows an @ for one
 
 
@@ -196,6 +211,9 @@ def _wait_with_usage(process: subprocess.Popen[bytes], timeout_s: float) -> reso
         time.sleep(0.01)
     raise ClientFailedError(f"pgbench did not end within {timeout_s:.0f} s: the server hangs.")
 
+
+_SET = re.compile(r"^(?P<head>[ \t]*\\set[ \t]+(?P<name>\w+))[ \t]+(?:.*\\\n)*.*$", re.MULTILINE)
+"""A set command: a backslash at the end of a line goes on in the next (pgbench's manual)."""
 
 _SUMMARY = {
     "transactions": re.compile(r"^number of transactions actually processed: (\d+)", re.MULTILINE),

@@ -42,7 +42,7 @@ class _Slot:
 
     image: str
     settings: str
-    script: str
+    load: str
     period: int
 
 
@@ -103,7 +103,8 @@ class Instances:
         key = _image_key(server, setup)
         period = {"trial": trial.number, "block": trial.block, "study": 0}[setup.reset]
         settings = repr(sorted(setup.guc_settings().items()))
-        slot = _Slot(key.digest, settings, setup.load.script, period)
+        load = repr((setup.load.script, sorted(setup.load.variables.items())))
+        slot = _Slot(key.digest, settings, load, period)
         for old in [s for s in self._directories if s.period not in {0, trial.number, trial.block}]:
             self._forget(self._directories[old])
         if slot not in self._directories:

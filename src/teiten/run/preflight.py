@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -110,6 +111,12 @@ def _check_script(study: Study, treatment: Treatment) -> None:
             f"Treatment {treatment.label()}: pgbench has no script {script!r}; "
             f"built in are {', '.join(_BUILTIN_SCRIPTS)}."
         )
+    for name in treatment.setup.load.variables:
+        if not re.search(rf"(:|\\set[ \t]+){name}\b", study.scripts.get(script, "")):
+            raise UsageError(
+                f"Treatment {treatment.label()}: the script {script} has no variable {name}; "
+                "name one that it uses in setup.load.variables."
+            )
 
 
 def _check_foreign(treatment: Treatment) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from teiten.plan import PlannedTrial
     from teiten.run.instances import Server
     from teiten.run.progress import Progress
-    from teiten.study import Study
+    from teiten.study import PgbenchLoad, Study
 
 UNKNOWN_TPS = 100_000.0
 """Taken where there was no warm-up to estimate from: it bounds the log in any case."""
@@ -60,11 +60,11 @@ class LoadSession:
 
     def warm_up(self, progress: Progress) -> float:
         """Run the load unmeasured for the warm-up time; return its TPS as an expectation."""
-        duration_s = self.trial.treatment.setup.load.warmup_s
-        if not duration_s:
+        load = self.trial.treatment.setup.load
+        if not load.warmup_s:
             return UNKNOWN_TPS
-        progress.stage("warm-up", duration_s)
-        return self._run([f"--time={duration_s}"], self._folder("warmup"), _WARM_UP).tps
+        progress.stage("warm-up", load.warmup_s)
+        return self._run(warm_up_limit(load), self._folder("warmup"), _WARM_UP).tps
 
     def measure(self, progress: Progress, expected_tps: float) -> Measured:
         """Run the load for its duration while the observers watch.
@@ -73,7 +73,8 @@ class LoadSession:
             ClientFailedError: pgbench failed; no observer is left running.
         """
         baseline = self._baseline()
-        duration_s = self.trial.treatment.setup.load.duration_s
+        asked = self.trial.treatment.setup.load
+        duration_s = asked.duration_s
         progress.stage("measure", duration_s)
         started_at_s = time.time()
         window = self._window(self.raw)
@@ -83,7 +84,7 @@ class LoadSession:
                 observer.start(window)
                 watching.callback(_collect, observer, observations)
             rate = log_rate_for(expected_tps, duration_s)
-            load = self._run([f"--time={duration_s}"], self.raw, _MEASUREMENT, log_rate=rate)
+            load = self._run(measured_limit(asked), self.raw, _MEASUREMENT, log_rate=rate)
         return Measured(load, observations, baseline, started_at_s)
 
     def _baseline(self) -> Baseline | None:
@@ -141,6 +142,21 @@ class LoadSession:
             data_dir=None,
             version_num=server.version_num,
         )
+
+
+def warm_up_limit(load: PgbenchLoad) -> tuple[str]:
+    """How long the warm-up goes on, as pgbench's option: as the measurement, in proportion."""
+    if load.transactions_per_client is None:
+        return (f"--time={load.warmup_s}",)
+    share = load.warmup_s / load.duration_s
+    return (f"--transactions={max(round(share * load.transactions_per_client), 1)}",)
+
+
+def measured_limit(load: PgbenchLoad) -> tuple[str]:
+    """How long the measurement goes on, as pgbench's option."""
+    if load.transactions_per_client is None:
+        return (f"--time={load.duration_s}",)
+    return (f"--transactions={load.transactions_per_client}",)
 
 
 def _collect(observer: Observer, observations: list[Observation]) -> None:

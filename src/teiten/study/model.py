@@ -44,7 +44,10 @@ class PgbenchLoad(_Strict):
 
     `script` is a file beside the study, one of teiten's own (`readonly.sql`, `update.sql`), or
     `builtin:NAME` (as `pgbench -b`). The `warmup_s` seconds come before the `duration_s` that are
-    measured.
+    measured. With `transactions_per_client` every client runs that many transactions in place of
+    `duration_s`, which then only says how long that may take, and the warm-up as many more in the
+    proportion of `warmup_s` to `duration_s`: so that all trials have the same history.
+    `variables` gives numbers to variables of the script, in place of what the script sets them to.
     `threads` is by default as many as there are clients, up to the host's cores.
     """
 
@@ -52,6 +55,8 @@ class PgbenchLoad(_Strict):
     script: str
     duration_s: Annotated[int, Field(ge=1, le=7 * 86400)]
     warmup_s: Annotated[int, Field(ge=0, le=86400)] = 0
+    transactions_per_client: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+    variables: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], int | float] = {}
     protocol: Literal["simple", "extended", "prepared"] = "simple"
     threads: Annotated[int, Field(ge=1)] | None = None
 
@@ -175,6 +180,33 @@ def _margin(value: object) -> object:
     return value
 
 
+class UntilDecided(_Strict):
+    """Go on adding blocks until every asked contrast is decided, or the budget is spent.
+
+    `responses` are those whose contrasts are asked; by default TPS and counted instructions, where
+    they were recorded. `budget_s` is wall time, summed over all sessions of the run; `most_blocks`
+    is how many blocks are laid out. The first look is taken after the study's `blocks`.
+    """
+
+    budget_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 7200.0
+    responses: tuple[str, ...] = ()
+    most_blocks: Annotated[int, Field(ge=2, le=10_000)] = 200
+
+    @field_validator("responses")
+    @classmethod
+    def _responses_are_known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return _known_responses(value)
+
+
+def _known_responses(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if name not in RESPONSES and name not in GROUPS:
+            raise ValueError(
+                f"{name!r} is no response; known are {', '.join([*GROUPS, *RESPONSES])}"
+            )
+    return names
+
+
 class Study(_Strict):
     """A question about PostgreSQL, the set-up that answers it, and the factors that vary.
 
@@ -188,6 +220,7 @@ class Study(_Strict):
     seed: Annotated[int, Field(ge=0)]
     responses: tuple[str, ...] = ("tps", "latency_mean_ms", "instructions_per_tx")
     margin: Annotated[float, Field(gt=0, lt=1), BeforeValidator(_margin)] = 0.01
+    until_decided: UntilDecided | None = None
     pgbench: str = "pypi:18.6"
     scripts: dict[str, str] = {}
     setup: dict[str, Any]
@@ -203,12 +236,7 @@ class Study(_Strict):
     @field_validator("responses")
     @classmethod
     def _responses_are_known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for name in value:
-            if name not in RESPONSES and name not in GROUPS:
-                raise ValueError(
-                    f"{name!r} is no response; known are {', '.join([*GROUPS, *RESPONSES])}"
-                )
-        return value
+        return _known_responses(value)
 
     @model_validator(mode="after")
     def _factor_names_are_distinct(self) -> Self:
@@ -216,6 +244,20 @@ class Study(_Strict):
         if len(set(names)) != len(names):
             raise ValueError(f"two factors have the same name ({', '.join(names)})")
         return self
+
+    @model_validator(mode="after")
+    def _blocks_before_the_first_look_are_laid_out(self) -> Self:
+        if self.until_decided is not None and self.until_decided.most_blocks < self.blocks:
+            raise ValueError(
+                f"until_decided.most_blocks = {self.until_decided.most_blocks} is less than the "
+                f"{self.blocks} blocks that are run before the first look"
+            )
+        return self
+
+    @property
+    def laid_out_blocks(self) -> int:
+        """How many blocks the plan has: `blocks`, or as many as may be run until decided."""
+        return self.blocks if self.until_decided is None else self.until_decided.most_blocks
 
     def text(self, field: Literal["title", "question"], language: str = "en") -> str:
         """Title or question in `language`, else in English, else empty."""
