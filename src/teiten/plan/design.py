@@ -42,11 +42,19 @@ class PlannedTrial:
 
 @dataclass(frozen=True)
 class Plan:
-    """All trials of a run in the order in which they are run."""
+    """All trials of a run in the order in which they are run.
+
+    `until_decided`: the run may end after any block, and these are the most that it can have.
+    """
 
     seed: int
     treatments: tuple[Treatment, ...]
     trials: tuple[PlannedTrial, ...]
+    until_decided: bool = False
+
+    def trials_of(self, blocks: int) -> tuple[PlannedTrial, ...]:
+        """The trials of the first `blocks` blocks."""
+        return self.trials[: blocks * len(self.treatments)]
 
 
 def make_plan(study: Study) -> Plan:
@@ -67,7 +75,7 @@ def make_plan(study: Study) -> Plan:
         )
     )
     trials: list[PlannedTrial] = []
-    for block in range(1, study.blocks + 1):
+    for block in range(1, study.laid_out_blocks + 1):
         order = list(treatments)
         # A string seed is hashed by SHA-512, the same in every Python release.
         random.Random(f"teiten {study.seed} block {block}").shuffle(order)  # noqa: S311 - design
@@ -75,4 +83,9 @@ def make_plan(study: Study) -> Plan:
             PlannedTrial(number=number, block=block, treatment=treatment)
             for number, treatment in enumerate(order, start=len(trials) + 1)
         )
-    return Plan(seed=study.seed, treatments=treatments, trials=tuple(trials))
+    return Plan(
+        seed=study.seed,
+        treatments=treatments,
+        trials=tuple(trials),
+        until_decided=study.until_decided is not None,
+    )

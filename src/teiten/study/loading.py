@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from teiten.errors import UsageError
 from teiten.study import mistakes
-from teiten.study.model import Factor, PgbenchData, PgbenchLoad, Setup, Study
+from teiten.study.model import Factor, PgbenchData, PgbenchLoad, Setup, Study, UntilDecided
 from teiten.study.patching import apply_setting, key_path, merge
 
 if TYPE_CHECKING:
@@ -171,7 +171,11 @@ def _text_of(path: Traversable, shown: str) -> str:
 
 
 # The keys that each table may have, by the table's own key.
-_KNOWN_IN_STUDY = {"": Study.model_fields, "factor": Factor.model_fields}
+_KNOWN_IN_STUDY = {
+    "": Study.model_fields,
+    "factor": Factor.model_fields,
+    "until_decided": UntilDecided.model_fields,
+}
 _KNOWN_IN_SETUP = {
     "": Setup.model_fields,
     "load": PgbenchLoad.model_fields,
