@@ -31,7 +31,7 @@ _MORE_BLOCKS = 2
 _WHOLE = 1e-6
 
 
-def levene_table(analysis: ArtAnalysis, words: Words, *, folded: bool = False) -> Table:
+def levene_table(analysis: ArtAnalysis, words: Words) -> Table:
     """Levene's test about the mean, the median and, of logarithms, the median."""
     centres = [c for c in ("mean", "median", "log_median") if c in analysis.levene]
     return Table(
@@ -40,14 +40,32 @@ def levene_table(analysis: ArtAnalysis, words: Words, *, folded: bool = False) -
         tuple((Cell(words(f"levene_{c}")), *_f_cells(analysis.levene[c])) for c in centres),
         (False, True, True, True, True, False),
         words("signif_codes", codes=SIGNIFICANCE_CODES),
-        folded=folded,
     )
 
 
-def anova_table(analysis: ArtAnalysis, response: str, words: Words) -> Table:
-    """The analysis of variance of aligned ranks, a row a term."""
+def levene_sentence(analysis: ArtAnalysis, words: Words) -> str:
+    """Levene's test about the mean and the median, in one sentence."""
+    tests = [(c, analysis.levene[c]) for c in ("mean", "median") if c in analysis.levene]
+    return words(
+        "levene_line",
+        tests=words("separator").join(
+            words(
+                "levene_test",
+                centre=words(f"levene_{centre}"),
+                df=_df(test.df),
+                df_residual=_df(test.df_residual),
+                f=_fixed(test.f, 3),
+                p=_p_in_words(test.p),
+            )
+            for centre, test in tests
+        ),
+    )
+
+
+def anova_table(analysis: ArtAnalysis, response: str, words: Words, *, what: str = "") -> Table:
+    """The analysis of variance of aligned ranks, a row a term; `what` stands before the title."""
     return Table(
-        words("anova"),
+        _title(words, "anova", what),
         (words("term"), "F", "Df", "Df.res", "Pr(>F)", ""),
         tuple((Cell(test.term), *_f_cells(test)) for test in analysis.art_anova),
         (False, True, True, True, True, False),
@@ -55,7 +73,9 @@ def anova_table(analysis: ArtAnalysis, response: str, words: Words) -> Table:
     )
 
 
-def posthoc_table(analysis: ArtAnalysis, words: Words, *, folded: bool = False) -> Table:
+def posthoc_table(
+    analysis: ArtAnalysis, words: Words, *, what: str = "", folded: bool = False
+) -> Table:
     """The first factor's levels within each combination of the others, from all cells' family."""
     family = analysis.artc_all_cells
     decimals = _decimals([c.se for c in family.contrasts])
@@ -72,7 +92,7 @@ def posthoc_table(analysis: ArtAnalysis, words: Words, *, folded: bool = False) 
         for found in contrasts_within(analysis)
     )
     return Table(
-        words("posthoc"),
+        _title(words, "posthoc", what),
         (words("contrast"), "estimate", "SE", "df", "t.ratio", "p.value", ""),
         rows,
         (False, True, True, True, True, True, False),
@@ -81,7 +101,9 @@ def posthoc_table(analysis: ArtAnalysis, words: Words, *, folded: bool = False) 
     )
 
 
-def change_table(analysis: ArtAnalysis, words: Words, *, folded: bool = False) -> Table | None:
+def change_table(
+    analysis: ArtAnalysis, words: Words, *, what: str = "", folded: bool = False
+) -> Table | None:
     """Changes in percent by the model of logarithms; None where there is no such model."""
     model = analysis.log_model
     if model is None:
@@ -105,7 +127,7 @@ def change_table(analysis: ArtAnalysis, words: Words, *, folded: bool = False) -
         "df",
     )
     return Table(
-        words("log_changes"),
+        _title(words, "log_changes", what),
         head,
         tuple(rows),
         (*(True for _ in others), False, True, True, True),
@@ -173,7 +195,7 @@ def significance_code(p: float) -> str:
 
 def posthoc_p(p: float) -> str:
     """A p-value with four decimals, as emmeans prints it."""
-    return f"< {_LEAST_P}" if p < _LEAST_P else f"{p:.4f}"
+    return "< .0001" if p < _LEAST_P else f"{p:.4f}"
 
 
 def anova_p(p: float) -> str:
@@ -181,6 +203,15 @@ def anova_p(p: float) -> str:
     if p < 2.2e-16:  # noqa: PLR2004 - what a double can tell from 0 when subtracted from 1
         return "< 2.2e-16"
     return f"{p:.5g}" if p >= _LEAST_P else f"{p:.4e}"
+
+
+def _title(words: Words, key: str, what: str) -> str:
+    return words("title_of", what=what, title=words(key)) if what else words(key)
+
+
+def _p_in_words(p: float) -> str:
+    text = posthoc_p(p)
+    return text if text.startswith("<") else f"= {text}"
 
 
 def _f_cells(test: FTest) -> tuple[Cell, ...]:

@@ -28,6 +28,15 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Place:
+    """A level of the compared factor at a place along x (None without x) in a panel."""
+
+    panel: str
+    x: str | None
+    level: str
+
+
+@dataclass(frozen=True)
 class Layout:
     """The roles of a study's factors in its report.
 
@@ -119,6 +128,10 @@ class Layout:
     def title(self, factor: Factor) -> str:
         """A factor's name for a reader."""
         return factor_title(factor, self.language)
+
+    def panel_of(self, levels: Mapping[str, str]) -> str:
+        """The panel in which trials of these levels are shown."""
+        return _panel(levels, self.facets, self.language)
 
     def of_panel(self, panel: str) -> pl.DataFrame:
         """The trials of one panel."""

@@ -12,14 +12,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "verdict": ("Verdict", "結論"),
     "against": ("{level} against {reference}", "{reference}に対する{level}"),
     "verdict_of": ("{what}{panel}: {sentences}", "{what}{panel}：{sentences}"),
-    "verdict_sentence": (
-        "{response} {change}{details}, {seen}.",
-        "{response} {change}{details}、{seen}。",
-    ),
+    "verdict_sentence": ("{response} {change}: {seen}.", "{response} {change}：{seen}。"),
+    "estimate": ("{change} (95% interval {interval})", "{change}（95%区間 {interval}）"),
     "in_panel": (" ({panel})", "（{panel}）"),
-    "in_brackets": (" ({text})", "（{text}）"),
-    "over_cells": ("{n} levels of {x}: {range}", "{x}{n}水準：{range}"),
-    "over_blocks": ("{n} blocks: {range}", "{n}ブロック：{range}"),
     "space": (" ", ""),
     "separator": ("; ", "；"),
     "no_verdict": (
@@ -30,16 +25,90 @@ WORDS: dict[str, tuple[str, str]] = {
         "The factor {factor} has one level only, so there is nothing to compare.",
         "要因「{factor}」の水準が1つのため比較はない。",
     ),
-    "no_claim": (
+    "method_mixed": (
         (
-            "Changes are geometric means of the ratios within blocks, with the ranges seen over "
-            "the levels and over {n} block(s). With so few blocks no statistical claim is made. "
-            "Differences within {margin} count as the same."
+            "Changes are estimated on logarithms by a mixed model with the block as random "
+            "factor; the intervals hold together for all changes of a response with 95% "
+            "confidence, and “same” means that two one-sided tests excluded a difference of "
+            "{margin}."
         ),
         (
-            "変化は同一ブロック内の比の幾何平均で、水準および{n}ブロックにわたる範囲を添えた。"
-            "ブロック数が少ないため、統計的な主張は行わない。{margin}以内の差は同じとみなす。"
+            "変化は対数に対する混合モデル（ブロックを変量効果とする）で推定した。区間は同じ指標の"
+            "全ての比較に対して同時に95%の信頼度を持つ。「同じ」は2つの片側検定で{margin}の差が"
+            "否定されたことを意味する。"
         ),
+    ),
+    "method_always_valid": (
+        (
+            "This run was looked at after every block. Its intervals come from ratios within "
+            "{n} blocks and are always valid: they hold for all changes of a response with 95% "
+            "confidence however often one looks. “Same” means that the whole interval lies within "
+            "the margin of {margin}."
+        ),
+        (
+            "この実行はブロックごとに判定しながら続けた。区間は{n}ブロックの同一ブロック内の比から"
+            "求めた常時有効な区間で、何度判定しても同じ指標の全ての比較に対して同時に95%の信頼度を"
+            "持つ。「同じ」は区間全体が許容差{margin}に収まることを意味する。"
+        ),
+    ),
+    "cannot_show": (
+        (
+            "What {n} block(s) cannot show: a change of {response}{panel} below {size} is found "
+            "in less than four of five such runs."
+        ),
+        (
+            "{n}ブロックで示せないこと：{response}{panel}の{size}未満の変化は、同様の実行の5回中"
+            "4回未満しか検出されない。"
+        ),
+    ),
+    "faster": ("faster", "速い"),
+    "slower": ("slower", "遅い"),
+    "more": ("more", "多い"),
+    "less": ("less", "少ない"),
+    "decided_same": ("same within {margin}", "{margin}以内で同じ"),
+    "undecided": ("undecided", "未決"),
+    "undecided_blocks": (
+        "undecided, {n} more block(s) would decide",
+        "未決（あと{n}ブロックで決まる見込み）",
+    ),
+    "interval_95": ("95% interval", "95%区間"),
+    "detectable": ("Detectable", "検出可能な差"),
+    "detectable_note": (
+        (
+            "Detectable: the smallest change that four of five runs like this one would find. "
+            "“More blocks” is for 80% probability, if the estimate is the truth."
+        ),
+        (
+            "検出可能な差：同様の実行の5回中4回で見つかる最小の変化。追加ブロック数は、推定値が真の"
+            "値である場合に80%の確率で決着する数。"
+        ),
+    ),
+    "cautions": (
+        "What the verdicts do not allow for (tests adjusted together, 5%):",
+        "結論が考慮していない事項（全検定をまとめて調整、5%水準）：",
+    ),
+    "caution_several_modes": (
+        "{response}{panel}: the trials fall into several modes, not one (p = {p}).",
+        "{response}{panel}：試行が複数の山に分かれている（p = {p}）。",
+    ),
+    "caution_outlier": (
+        "{response}{panel}: trial(s) {trials} lie far from the others (p = {p}); they are included.",
+        "{response}{panel}：試行{trials}が外れている（p = {p}）。集計には含めている。",
+    ),
+    "caution_drift": (
+        "{response}{panel}: it drifted by {figure} over the run (p = {p}).",
+        "{response}{panel}：実行中に{figure}変化した（p = {p}）。",
+    ),
+    "caution_carry_over": (
+        (
+            "{response}{panel}: a trial depends on which treatment ran before it, by up to "
+            "{figure} (p = {p})."
+        ),
+        "{response}{panel}：直前の試行の条件に最大{figure}影響されている（p = {p}）。",
+    ),
+    "caution_unequal_spread": (
+        "{response}{panel}: some treatments spread more than others (Levene, p = {p}).",
+        "{response}{panel}：条件によってばらつきが異なる（Levene検定、p = {p}）。",
     ),
     "flagged_included": (
         "{n} of {all} trials are flagged (×) and included; see “Trials to be read with care”.",
@@ -52,19 +121,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "The run is not complete: {done} of {planned} trials are there.",
         "この実行は途中である（{planned}試行のうち{done}試行が完了）。",
     ),
-    "seen": ("Seen", "観測結果"),
-    "seen_better": ("better in every block", "全ブロックで良い"),
-    "seen_worse": ("worse in every block", "全ブロックで悪い"),
-    "seen_higher": ("higher in every block", "全ブロックで高い"),
-    "seen_lower": ("lower in every block", "全ブロックで低い"),
-    "seen_same": ("same within {margin}", "{margin}以内で同じ"),
-    "seen_mixed": ("no consistent direction", "方向が一定しない"),
-    "seen_once": ("one block only", "1ブロックのみ"),
-    "seen_never": ("no complete block", "揃ったブロックなし"),
     "response": ("Response", "指標"),
     "change_overall": ("Change", "変化"),
-    "range_cells": ("Range over {x}", "{x}による範囲"),
-    "range_blocks": ("Range over blocks", "ブロックによる範囲"),
     "verdict_table": (
         "Change to {reference}, all levels together",
         "{reference}に対する変化（全体）",
@@ -145,7 +203,35 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     # Statistics: the published analysis
     "statistics": ("Statistics", "統計解析"),
-    "statistics_of": ("{response}{panel}", "{response}{panel}"),
+    "title_of": ("{what}: {title}", "{what}：{title}"),
+    "too_few_to_analyse": (
+        (
+            "{what}: {n} trials in {blocks} block(s) are too few for tests; every treatment is "
+            "needed in 2 blocks or more."
+        ),
+        (
+            "{what}：{blocks}ブロックの{n}試行では検定できない。全条件を2ブロック以上で測定する"
+            "必要がある。"
+        ),
+    ),
+    "left_out": (
+        "{x} {labels}: left out, since some level has no trial there.",
+        "{x} {labels}：試行のない水準があるため除外した。",
+    ),
+    "framed_note": (
+        (
+            "Framed (marked {mark} in plain text): differs significantly from {reference} at 5% by "
+            "the post-hoc contrasts under “Statistics”, where {responses} are tested."
+        ),
+        (
+            "枠（テキストでは{mark}印）：「統計解析」の下位検定で{reference}と5%水準で有意に異なる"
+            "もの。検定の対象は{responses}。"
+        ),
+    ),
+    "framed_caption": (
+        "Framed: differs significantly from {reference} (post-hoc contrasts, 5%).",
+        "枠：{reference}と有意に異なる（下位検定、5%水準）。",
+    ),
     "tests_defined": (
         (
             "Each term is tested on its own aligned ranks (ART) by a linear mixed model with the "
@@ -182,8 +268,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "ルビーンの等分散性検定：{tests}。",
     ),
     "levene_test": (
-        "about the {centre} F({df}, {df_residual}) = {f}, p = {p}",
-        "{centre}を基準にF({df}, {df_residual}) = {f}、p = {p}",
+        "about the {centre} F({df}, {df_residual}) = {f}, p {p}",
+        "{centre}を基準にF({df}, {df_residual}) = {f}、p {p}",
     ),
     "anova": (
         "Analysis of variance of aligned rank transformed data",

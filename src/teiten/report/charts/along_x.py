@@ -18,34 +18,67 @@ from teiten.report.numbers import change, figure
 from teiten.stats.summary import block_ratios, ratios, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from altair.typing import ChartType
 
-    from teiten.report.layout import Layout
+    from teiten.report.layout import Layout, Place
 
 _LOG_FROM_RATIO = 40
 _GAP = 108  # room for the labels at the ends of lines, and the next panel's axis
 
 
 def absolute(
-    layout: Layout, response: str, *, title: str, half_width: bool = False, log_title: str = ""
+    layout: Layout,
+    response: str,
+    *,
+    title: str,
+    half_width: bool = False,
+    log_title: str = "",
+    framed: Collection[Place] = (),
 ) -> Mapping[str, Any]:
     """Dots of all trials and the line of the medians, one panel a combination of other factors.
 
     With a `log_title`, panels whose values span decades get a logarithmic axis under that title.
+    The dots of `framed` places stand in a frame.
     """
     panels = [
-        _absolute_panel(layout, panel, response, title=title, size=size, log_title=log_title)
+        _absolute_panel(
+            layout,
+            panel,
+            response,
+            title=title,
+            size=size,
+            log_title=log_title,
+            framed=_framed_in(panel, framed),
+        )
         for panel, size in _sizes(layout, half_width=half_width)
     ]
     return theme.finish(theme.side_by_side(panels, columns=1 if half_width else 2, gap=_GAP))
 
 
-def relative(layout: Layout, response: str, *, title: str, margin: float) -> Mapping[str, Any]:
-    """Ratios to the reference: one dot a block, the line of the ratios of medians."""
+def relative(
+    layout: Layout,
+    response: str,
+    *,
+    title: str,
+    margin: float,
+    framed: Collection[Place] = (),
+) -> Mapping[str, Any]:
+    """Ratios to the reference: one dot a block, the line of the ratios of medians.
+
+    The dots of `framed` places stand in a frame.
+    """
     panels = [
-        _relative_panel(layout, panel, response, title=title, size=size, margin=margin)
+        _relative_panel(
+            layout,
+            panel,
+            response,
+            title=title,
+            size=size,
+            margin=margin,
+            framed=_framed_in(panel, framed),
+        )
         for panel, size in _sizes(layout, half_width=False)
     ]
     return theme.finish(theme.side_by_side(panels, columns=2, gap=_GAP))
@@ -60,8 +93,20 @@ def _sizes(layout: Layout, *, half_width: bool) -> list[tuple[str, tuple[int, in
     return [(p, (theme.HALF_WIDTH, 230)) for p in shown]
 
 
+def _framed_in(panel: str, framed: Collection[Place]) -> list[tuple[str, str]]:
+    """The framed levels and x of a panel; without x the level itself stands along x."""
+    return [(p.level, p.level if p.x is None else p.x) for p in framed if p.panel == panel]
+
+
 def _absolute_panel(
-    layout: Layout, panel: str, response: str, *, title: str, size: tuple[int, int], log_title: str
+    layout: Layout,
+    panel: str,
+    response: str,
+    *,
+    title: str,
+    size: tuple[int, int],
+    log_title: str,
+    framed: Collection[tuple[str, str]],
 ) -> ChartType:
     trials = (
         layout.of_panel(panel)
@@ -81,11 +126,18 @@ def _absolute_panel(
         axis = alt.Axis(labelExpr=theme.NUMBER, values=ticks, labelOverlap=False)
     y = {"title": log_title if is_log else title, "scale": scale, "axis": axis}
     drawn = Panel(layout, panel, layout.levels, size, span)
-    return drawn.draw(trials, medians, y, shown=figure)
+    return drawn.draw(trials, medians, y, shown=figure, framed=framed)
 
 
 def _relative_panel(
-    layout: Layout, panel: str, response: str, *, title: str, size: tuple[int, int], margin: float
+    layout: Layout,
+    panel: str,
+    response: str,
+    *,
+    title: str,
+    size: tuple[int, int],
+    margin: float,
+    framed: Collection[tuple[str, str]],
 ) -> ChartType:
     trials = layout.of_panel(panel)
     within = [*layout.comparison.within, "block"]
@@ -128,7 +180,7 @@ def _relative_panel(
     )
     levels = [level for level in layout.levels if level != layout.reference]
     drawn = Panel(layout, panel, levels, size, Span(domain[0], domain[1], is_log=False))
-    return drawn.draw(dots, lines, y, shown=_as_change, below=(band, zero))
+    return drawn.draw(dots, lines, y, shown=_as_change, below=(band, zero), framed=framed)
 
 
 def _as_change(value: float) -> str:

@@ -12,7 +12,7 @@ from teiten.report.charts import theme
 from teiten.report.charts.scales import Span, keep_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from altair.typing import ChartType
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _DOT_PX = 9
 _TICK_PX = 34
+_FRAME_PX = 12
+_FRAME_ROOM_PX = 7
 _LABEL_PX = 15
 _MOST_LABELS = 6
 
@@ -42,11 +44,13 @@ class Panel:
         *,
         shown: Callable[[float], str],
         below: Sequence[ChartType] = (),
+        framed: Collection[tuple[str, str]] = (),
     ) -> ChartType:
         """Layer everything.
 
         `dots` has `level`, `x`, `trial`, `flagged`, `value`; `medians` has `level`, `x`, `median`;
-        `y` are the options of the y axis; `shown` writes a value for a reader.
+        `y` are the options of the y axis; `shown` writes a value for a reader; around the dots of
+        the `framed` (level, x) a frame is drawn.
         """
         points = (
             alt.Chart(dots.with_columns(self._description(shown)))
@@ -71,7 +75,9 @@ class Panel:
             )
             .encode(self._x(), alt.Y("value:Q", **y), **self._offset())
         )
-        layers = [*below, *self._medians(medians, y), points, flags, *self._labels(medians)]
+        frames = self._frames(dots, framed, y)
+        layers = [*below, *self._medians(medians, y), points, flags, *frames]
+        layers += self._labels(medians)
         chart: ChartType = alt.layer(*layers).properties(width=self.size[0], height=self.size[1])
         return theme.titled(chart, self.title)
 
@@ -95,6 +101,36 @@ class Panel:
             )
             lines.append(line.encode(self._x(), median))
         return lines
+
+    def _frames(
+        self, dots: pl.DataFrame, framed: Collection[tuple[str, str]], y: Mapping[str, Any]
+    ) -> list[ChartType]:
+        """A rectangle around all dots of each framed level and x: seen in print and by any eye."""
+        rows = [
+            {
+                "level": level,
+                "x": x,
+                "low": self.span.moved(min(values), -_FRAME_ROOM_PX / self.size[1]),
+                "high": self.span.moved(max(values), _FRAME_ROOM_PX / self.size[1]),
+            }
+            for level, x in sorted(framed)
+            if (values := self._values(dots, level, x))
+        ]
+        if not rows:
+            return []
+        bar = alt.Chart(pl.DataFrame(rows)).mark_bar(
+            filled=False,
+            stroke=theme.INK,
+            strokeWidth=1.3,
+            cornerRadius=2,
+            size=_FRAME_PX if self.layout.x_is_numeric else _TICK_PX - 2,
+        )
+        return [bar.encode(self._x(), alt.Y("low:Q", **y), alt.Y2("high:Q"), **self._offset())]
+
+    @staticmethod
+    def _values(dots: pl.DataFrame, level: str, x: str) -> list[float]:
+        found = dots.filter((pl.col("level") == level) & (pl.col("x") == x))
+        return found["value"].drop_nulls().to_list()
 
     def _labels(self, medians: pl.DataFrame) -> list[ChartType]:
         """The levels' names at the ends of their lines."""

@@ -32,6 +32,10 @@ class Span:
             return self.low * math.exp(share * math.log(self.high / self.low))
         return self.low + share * (self.high - self.low)
 
+    def moved(self, value: float, by: float) -> float:
+        """The place `by` (a share of the axis) above a value, kept on the axis."""
+        return self.from_share(min(1.0, max(0.0, self.to_share(value) + by)))
+
 
 def round_top(high: float) -> float:
     """The end of an axis from zero that holds `high`: a whole number of steps of 1, 2 or 5."""
