@@ -1,5 +1,6 @@
 """The run folder: format, writing, reading across runs."""
 
+from teiten.archive.course import Stop
 from teiten.archive.format import FORMAT_VERSION, Flag, TrialRecord
 from teiten.archive.journal import Event, EventKind, Journal
 from teiten.archive.listing import RunSummary, list_runs
@@ -15,6 +16,7 @@ __all__ = [
     "Run",
     "RunSummary",
     "RunWriter",
+    "Stop",
     "TrialRecord",
     "list_runs",
     "open_run",

@@ -25,8 +25,11 @@ EventKind = Literal[
     "trial_done",
     "trial_failed",
     "run_stopped",
+    "run_decided",
+    "budget_spent",
     "run_finished",
 ]
+"""A run that ends before all its blocks has `run_decided` or `budget_spent`, with `blocks`."""
 
 
 @dataclass(frozen=True)
@@ -99,4 +102,8 @@ def _parse(line: bytes) -> Event:
     event = Event(kind=data.pop("event"), at_s=float(data.pop("at_s")), details=data)
     if event.kind == "trial_done" and not isinstance(data["trial"], int):
         raise TypeError("a trial is known by its number")
+    if event.kind in {"run_decided", "budget_spent"} and not isinstance(data["blocks"], int):
+        raise TypeError("blocks are counted")
+    if not isinstance(data.get("budget_s"), int | float | None):
+        raise TypeError("a budget is a number of seconds")
     return event

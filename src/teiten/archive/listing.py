@@ -11,6 +11,8 @@ from teiten.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from teiten.archive.course import Stop
+
 State = Literal["complete", "can be resumed", "damaged", "newer format"]
 
 
@@ -19,6 +21,7 @@ class RunSummary:
     """A run in a list. What could not be read is None, and `problem` says why in a sentence.
 
     `began_at_s` is seconds since the epoch; `done` and `flagged` count its complete trials.
+    `may_end_earlier`: how many trials it will have is open; `stop` says how such a run ended.
     """
 
     folder: Path
@@ -29,6 +32,8 @@ class RunSummary:
     done: int | None = None
     flagged: int | None = None
     problem: str | None = None
+    stop: Stop | None = None
+    may_end_earlier: bool = False
 
     @property
     def name(self) -> str:
@@ -51,7 +56,7 @@ def _summary(folder: Path) -> RunSummary:
     try:
         events = run.journal.events()
         began_at_s = events[0].at_s if events else None
-        planned, records = len(run.plan.trials), run.records
+        planned, records = run.planned_trials, run.records
         _ = run.environment  # a report needs it
     except UsageError as error:
         return RunSummary(folder, "damaged", title=run.study.title, problem=str(error))
@@ -60,10 +65,12 @@ def _summary(folder: Path) -> RunSummary:
         return RunSummary(folder, "damaged", title=run.study.title, problem=problem)
     return RunSummary(
         folder,
-        "complete" if len(records) == planned else "can be resumed",
+        "complete" if run.is_complete else "can be resumed",
         title=run.study.title,
         began_at_s=began_at_s,
         planned=planned,
         done=len(records),
         flagged=sum(bool(r.flags) for r in records),
+        stop=run.stop,
+        may_end_earlier=run.may_end_earlier,
     )

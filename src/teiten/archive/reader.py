@@ -12,6 +12,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from teiten.archive import format as layout
+from teiten.archive.course import Stop, stop_of
 from teiten.archive.journal import Journal
 from teiten.archive.writer import plan_document, read_records
 from teiten.errors import UsageError
@@ -97,10 +98,35 @@ class Run:
         """The complete trials as a table, one row a trial (see `format.trials_frame`)."""
         return layout.trials_frame(self.records, [f.name for f in self.study.factor])
 
+    @cached_property
+    def stop(self) -> Stop | None:
+        """How a run that goes on until decided came to its end before all blocks, if it did."""
+        return stop_of(self.journal.events())
+
+    @property
+    def planned_trials(self) -> int:
+        """How many trials the run has when it is complete.
+
+        Of a run that goes on until decided and did not come to its end nobody knows: then those of
+        the blocks that are begun, or must be run in any case.
+        """
+        if self.stop is not None:
+            return len(self.plan.trials_of(self.stop.blocks))
+        if not self.may_end_earlier:
+            return len(self.plan.trials)
+        begun = max((r.block for r in self.records), default=0)
+        return len(self.plan.trials_of(max(begun, self.study.blocks)))
+
     @property
     def is_complete(self) -> bool:
         """Whether every planned trial is there, and whole."""
-        return len(self.records) == len(self.plan.trials)
+        return not self.may_end_earlier and len(self.records) == self.planned_trials
+
+    @property
+    def may_end_earlier(self) -> bool:
+        """Whether this is a run that goes on until decided, and has not come to its end."""
+        laid_out = len(self.plan.trials)
+        return self.plan.until_decided and self.stop is None and len(self.records) < laid_out
 
     def trial_folder(self, number: int) -> Path:
         """Where the raw files of a trial are."""

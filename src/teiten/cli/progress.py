@@ -36,6 +36,18 @@ def _time_left(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
+def _at_most(plan: Plan) -> str:
+    return "at most " if plan.until_decided else ""
+
+
+def _place(trial: PlannedTrial, plan: Plan) -> str:
+    """Where the run is: `3/12`, or `1/4 of block 2` where the number of blocks is open."""
+    if not plan.until_decided:
+        return f"{trial.number}/{len(plan.trials)}"
+    size = len(plan.treatments)
+    return f"{(trial.number - 1) % size + 1}/{size} of block {trial.block}"
+
+
 def _result(trial: PlannedTrial, record: TrialRecord) -> str:
     figures = [f"{record.responses['tps']:,.1f} TPS"]
     if (mean := record.responses.get("latency_mean_ms")) is not None:
@@ -65,8 +77,8 @@ class _Log:
 
     def trial_started(self, trial: PlannedTrial, plan: Plan, seconds_left: float) -> None:
         self._line(
-            f"[{trial.number}/{len(plan.trials)}] {trial.treatment.label()} "
-            f"({_time_left(seconds_left)} left)"
+            f"[{_place(trial, plan)}] {trial.treatment.label()} "
+            f"({_at_most(plan)}{_time_left(seconds_left)} left)"
         )
 
     def stage(self, name: str, expected_s: float = 0.0) -> None:
@@ -92,6 +104,7 @@ class _Bar:
         self._label = ""
         self._left_s = 0.0
         self._left_at_s = 0.0
+        self._at_most = ""
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -109,14 +122,20 @@ class _Bar:
     def trial_started(self, trial: PlannedTrial, plan: Plan, seconds_left: float) -> None:
         if self._task is None:
             self._task = self._progress.add_task(
-                "", total=len(plan.trials), place="", left="", stage=""
+                "",
+                # A bar without an end where the number of blocks is open.
+                total=None if plan.until_decided else len(plan.trials),
+                place="",
+                left="",
+                stage="",
             )
+            self._at_most = _at_most(plan)
         self._label = trial.treatment.label()
         self._left_s, self._left_at_s = seconds_left, time.monotonic()
         self._progress.update(
             self._task,
             completed=trial.number - 1,
-            place=f"trial {trial.number}/{len(plan.trials)}",
+            place=f"trial {_place(trial, plan)}",
         )
         self.stage("start")
 
@@ -126,7 +145,9 @@ class _Bar:
         left_s = max(0.0, self._left_s - (time.monotonic() - self._left_at_s))
         duration = f" {expected_s:g} s" if expected_s else ""
         self._progress.update(
-            self._task, left=_time_left(left_s), stage=f"{self._label}: {name}{duration}"
+            self._task,
+            left=f"{self._at_most}{_time_left(left_s)}",
+            stage=f"{self._label}: {name}{duration}",
         )
 
     def trial_done(self, trial: PlannedTrial, record: TrialRecord) -> None:

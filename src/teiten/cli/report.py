@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from teiten.archive import list_runs, open_run
+from teiten.archive import RunSummary, list_runs, open_run
 from teiten.archive.reader import find_run
 from teiten.cli.console import result_console
 from teiten.cli.options import DEFAULT_ARCHIVE, ArchiveOption, LanguageOption
@@ -102,14 +102,24 @@ def runs(*, archive: ArchiveOption = DEFAULT_ARCHIVE) -> None:
             each.name,
             Text(title.get("en", "")),
             "" if each.began_at_s is None else _minute(each.began_at_s),
-            "" if each.done is None else f"{each.done}/{each.planned}",
+            "" if each.done is None else _trials(each),
             "" if each.flagged is None else str(each.flagged),
-            each.state,
+            _state(each),
         )
     result_console().print(table)
     problems = [each.problem for each in found if each.problem is not None]
     if problems:
         Console(soft_wrap=True, highlight=False).print("", *problems, sep="\n", markup=False)
+
+
+def _trials(run: RunSummary) -> str:
+    return f"{run.done}" if run.may_end_earlier else f"{run.done}/{run.planned}"
+
+
+def _state(run: RunSummary) -> str:
+    if run.stop is None:
+        return run.state
+    return f"{run.state}: {run.stop.reason} after {run.stop.blocks} blocks"
 
 
 def _minute(at_s: float) -> str:

@@ -10,23 +10,28 @@ from typing import TYPE_CHECKING, Any
 from polars.exceptions import PolarsError
 
 from teiten.archive import RunWriter, open_run
+from teiten.archive.writer import read_records
+from teiten.durations import duration_text
 from teiten.environment import describe_machine, describe_server
-from teiten.errors import TeitenError
+from teiten.errors import TeitenError, UsageError
 from teiten.host import home_dir
 from teiten.observe import callgrind, choose_observers
 from teiten.plan import make_plan
 from teiten.run.counting import CountingPhase
 from teiten.run.instances import Instances
+from teiten.run.looking import Looks, budget_in_force_s
 from teiten.run.preflight import prepare, refuse_if_changed
 from teiten.run.progress import load_s, seconds_left
+from teiten.run.stopping import refuse_undecidable
 from teiten.run.trial import TrialRunner
 from teiten.server.dsn import ForeignServer
 from teiten.server.workspace import Workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from teiten.archive import EventKind
+    from teiten.archive import EventKind, Run
     from teiten.plan import Plan, PlannedTrial
     from teiten.run.instances import Server
     from teiten.run.preflight import Ready
@@ -44,6 +49,8 @@ def start_run(study: Study, archive: Path, progress: Progress) -> Path:
         TeitenError: a trial failed; the run folder is there and can be resumed.
     """
     plan = make_plan(study)
+    if study.until_decided is not None:
+        refuse_undecidable(study, plan, study.until_decided.budget_s)
     with Workspace.open() as workspace:
         ready = prepare(study, plan, say=progress.say)
         with RunWriter.create(archive, study, plan) as writer:
@@ -55,24 +62,34 @@ def start_run(study: Study, archive: Path, progress: Progress) -> Path:
     return writer.folder
 
 
-def resume_run(folder: Path, progress: Progress) -> Path:
+def resume_run(folder: Path, progress: Progress, *, budget_s: float | None = None) -> Path:
     """Go on with a run that was cut off: trials that are complete are kept, the rest is run.
 
+    `budget_s` is a new budget, for all sessions together, of a run that goes on until decided;
+    one that has spent its budget goes on when the new one is larger.
+
     Raises:
-        UsageError: `folder` is no run, is being written, or its plan was changed.
+        UsageError: `folder` is no run, is being written, its plan was changed, or it has no
+            budget.
         TeitenError: a trial failed; the run can be resumed again.
     """
     run = open_run(folder)
+    if budget_s is not None and run.study.until_decided is None:
+        raise UsageError(
+            f"Run {run.name} has a fixed number of blocks and no budget: leave --budget out."
+        )
     with RunWriter(folder) as writer:
         writer.discard_partial_trials()
-        if run.is_complete:
-            progress.say(f"Run {run.name} is complete: there is nothing to resume.")
+        if run.is_complete and not _goes_on(run, budget_s):
+            progress.say(_complete_sentence(run))
             writer.write_table([f.name for f in run.study.factor])
             return folder
         with Workspace.open() as workspace:
             ready = prepare(run.study, run.plan, say=progress.say)
             progress.run_created(folder)
-            writer.journal.append("run_resumed", done=len(writer.journal.done_trials()))
+            given = {} if budget_s is None else {"budget_s": budget_s}
+            done = len(writer.journal.done_trials())
+            writer.journal.append("run_resumed", done=done, **given)
             _Execution(
                 run.study,
                 run.plan,
@@ -83,6 +100,26 @@ def resume_run(folder: Path, progress: Progress) -> Path:
                 environment=run.environment,
             ).run_all()
     return folder
+
+
+def _goes_on(run: Run, budget_s: float | None) -> bool:
+    """Whether a run that has spent its budget is given a larger one."""
+    if run.stop is None or run.stop.reason != "budget spent" or budget_s is None:
+        return False
+    return budget_s > budget_in_force_s(run.study, run.journal.events())
+
+
+def _complete_sentence(run: Run) -> str:
+    if run.stop is None:
+        return f"Run {run.name} is complete: there is nothing to resume."
+    after = f"after {run.stop.blocks} block(s)"
+    if run.stop.reason == "decided":
+        return f"Run {run.name} is complete, decided {after}: there is nothing to resume."
+    budget = duration_text(budget_in_force_s(run.study, run.journal.events()))
+    return (
+        f"Run {run.name} is complete: its budget of {budget} was spent {after}; a larger --budget "
+        "goes on with it."
+    )
 
 
 class _Execution:
@@ -108,19 +145,30 @@ class _Execution:
         self._instances = Instances(ready, workspace, progress.say)
         self._environment: dict[str, Any] = environment or {}
         self._overheads_s: list[float] = []
+        self._records = read_records(writer.folder, writer.journal.done_trials())
+        self._looks = (
+            None
+            if study.until_decided is None
+            else Looks(study, plan, writer.journal, progress.say)
+        )
 
     def run_all(self) -> None:
         """Run what is left; the journal tells how it ended, whatever happens."""
-        done = self._writer.journal.done_trials()
+        done = {r.number for r in self._records}
         remaining = [t for t in self._plan.trials if t.number not in done]
         current: PlannedTrial | None = None
         try:
             runner = self._prepare(remaining)
             for place, trial in enumerate(remaining):
+                if self._ends_before(trial):
+                    break
                 current = trial
-                left_s = seconds_left(remaining[place:], self._overheads_s)
-                self._progress.trial_started(trial, self._plan, left_s)
+                self._progress.trial_started(trial, self._plan, self._left_s(remaining[place:]))
                 self._run_one(runner, trial)
+                current = None
+            else:
+                if self._looks is not None:
+                    self._looks.end_run(self._plan.trials[-1].block, self._records)
             self._write_table()
             self._writer.journal.append("run_finished")
         except BaseException as error:
@@ -129,6 +177,21 @@ class _Execution:
             if told is error:
                 raise
             raise told from error
+
+    def _ends_before(self, trial: PlannedTrial) -> bool:
+        """Look before a block begins; one that was begun in an earlier session is completed."""
+        if self._looks is None or any(r.block == trial.block for r in self._records):
+            return False
+        return self._looks.end_run(trial.block - 1, self._records)
+
+    def _left_s(self, remaining: Sequence[PlannedTrial]) -> float:
+        """Estimate the time left: at most what is left of the budget, or of this block."""
+        all_s = seconds_left(remaining, self._overheads_s)
+        if self._looks is None:
+            return all_s
+        this_block = [t for t in remaining if t.block == remaining[0].block]
+        block_s = seconds_left(this_block, self._overheads_s)
+        return max(block_s, min(all_s, self._looks.budget().left_s))
 
     def _prepare(self, remaining: list[PlannedTrial]) -> TrialRunner:
         """Build the images, choose observers, describe the machine: before any trial counts."""
@@ -178,6 +241,7 @@ class _Execution:
         self._writer.journal.append("trial_started", trial=trial.number)
         record = runner.run(trial, raw)
         self._writer.finish_trial(record)
+        self._records.append(record)
         self._overheads_s.append(time.monotonic() - started_s - load_s(trial.treatment.setup))
         self._progress.trial_done(trial, record)
 

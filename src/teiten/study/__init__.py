@@ -1,6 +1,12 @@
 """The study: what is asked, as data."""
 
-from teiten.study.loading import catalog_names, load_study, parse_study, study_json_schema
+from teiten.study.loading import (
+    catalog_names,
+    go_on_until_decided,
+    load_study,
+    parse_study,
+    study_json_schema,
+)
 from teiten.study.model import (
     ExistingData,
     Factor,
@@ -9,6 +15,7 @@ from teiten.study.model import (
     PgbenchLoad,
     Setup,
     Study,
+    UntilDecided,
 )
 
 __all__ = [
@@ -19,7 +26,9 @@ __all__ = [
     "PgbenchLoad",
     "Setup",
     "Study",
+    "UntilDecided",
     "catalog_names",
+    "go_on_until_decided",
     "load_study",
     "parse_study",
     "study_json_schema",

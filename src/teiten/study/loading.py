@@ -74,6 +74,27 @@ def parse_study(
     return _checked(text, where, overrides, [own] if folder is None else [folder, own])
 
 
+def go_on_until_decided(
+    study: Study, *, budget_s: float | None = None, responses: Sequence[str] = ()
+) -> Study:
+    """Let a study go on until decided, as its table `until_decided` would; None and () keep it.
+
+    Raises:
+        UsageError: a response is not known, or fewer blocks may be run than before the first look.
+    """
+    given: dict[str, Any] = {} if budget_s is None else {"budget_s": budget_s}
+    if responses:
+        given["responses"] = list(responses)
+    own = {} if study.until_decided is None else study.until_decided.model_dump()
+    document = {**study.model_dump(exclude_none=True), "until_decided": {**own, **given}}
+    try:
+        return Study.model_validate(document)
+    except ValidationError as error:
+        raise UsageError(
+            mistakes.sentence(error, document, where="--until-decided", known=_KNOWN_IN_STUDY)
+        ) from error
+
+
 def _checked(
     text: str, where: str, overrides: Sequence[str], places: Sequence[Traversable]
 ) -> Study:

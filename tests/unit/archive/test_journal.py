@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from teiten.archive.journal import EventKind, Journal
 
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
+COUNTED = ("trial_done", "run_decided", "budget_spent")
 
 VALUES = st.recursive(
     st.none()
@@ -29,8 +30,12 @@ DETAILS = st.dictionaries(
     st.sampled_from(["trial", "reason", "seed", "定点", "a b"]), VALUES, max_size=3
 )
 EVENTS: st.SearchStrategy[list[tuple[EventKind, dict[str, Any]]]] = st.lists(
-    st.tuples(st.sampled_from([k for k in KINDS if k != "trial_done"]), DETAILS)
-    | st.tuples(st.just("trial_done"), st.builds(dict, DETAILS, trial=st.integers())),
+    st.tuples(st.sampled_from([k for k in KINDS if k not in COUNTED]), DETAILS)
+    | st.tuples(st.just("trial_done"), st.builds(dict, DETAILS, trial=st.integers()))
+    | st.tuples(
+        st.sampled_from(["run_decided", "budget_spent"]),
+        st.builds(dict, DETAILS, blocks=st.integers()),
+    ),
     max_size=5,
 )
 

@@ -19,11 +19,12 @@ def asked(view: View) -> Section:
     w = view.words
     plan = view.run.plan
     study = view.run.study
+    trials = view.run.planned_trials
     design = w(
         "design",
         treatments=len(plan.treatments),
-        blocks=study.blocks,
-        trials=len(plan.trials),
+        blocks=trials // len(plan.treatments),
+        trials=trials,
         seed=study.seed,
     )
     constant = _constant(view)
