@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from teiten.environment.cpu import describe_cpu
 from teiten.environment.fsync import measure_fsync
+from teiten.environment.identity import describe_identity
 from teiten.environment.kernel import describe_kernel
 from teiten.environment.memory import describe_memory
 from teiten.environment.server import describe_server
@@ -38,6 +39,7 @@ def describe_machine(data_paths: Sequence[Path]) -> dict[str, Any]:
             for path in dict.fromkeys(data_paths)
         },
         "virtualisation": describe_virtualisation(),
+        "identity": describe_identity(),
         "software": describe_software(),
         "limits": describe_limits(),
     }
