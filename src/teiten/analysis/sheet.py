@@ -131,7 +131,9 @@ def _header(text: str, separator: str) -> tuple[str, ...]:
 
 def _rows(text: str, separator: str, where: str) -> Iterator[Row]:
     """All rows that hold anything, with the line on which each begins."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=separator, strict=True, skipinitialspace=True
+    )
     line = 1
     while True:
         try:
