@@ -214,6 +214,10 @@ WORDS: dict[str, tuple[str, str]] = {
             "必要がある。"
         ),
     ),
+    "nothing_varies": (
+        "{what}: nothing varies but by treatment and block, so there is nothing to test against.",
+        "{what}：条件とブロック以外による変動がないため、検定できない。",
+    ),
     "left_out": (
         "{x} {labels}: left out, since some level has no trial there.",
         "{x} {labels}：試行のない水準があるため除外した。",
