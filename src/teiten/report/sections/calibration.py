@@ -1,0 +1,269 @@
+"""What is known of the host's noise: short for any run, in full for the A/A run itself."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import TYPE_CHECKING
+
+from teiten.analysis.noise import LONGEST_TRIAL_S, detectable_change, load_s
+from teiten.archive.calibration import read_calibration
+from teiten.report.document import Block, Cell, Paragraph, Section, Table
+from teiten.report.numbers import duration, figure
+from teiten.report.sections.reproduce import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from teiten.archive.calibration import Calibration, FalseAlarms, Noise, Share
+    from teiten.report.sections.view import View
+    from teiten.report.words import Words
+
+_DAY_S = 86_400
+_COUNTS = ("instructions_per_tx", "callgrind_instructions_per_tx")
+
+
+def calibration_blocks(view: View) -> list[Block]:
+    """What the newest calibration of this host says, for the run that quotes it.
+
+    Raises:
+        UsageError: the run's copy of the calibration is damaged.
+    """
+    calibration = read_calibration(view.run.folder)
+    if calibration is None:
+        return [Paragraph(view.words("uncalibrated"), role="note")]
+    sentences = [*calibration_sentences(calibration, view.words, view.title)]
+    found = _found_by_this_run(calibration, view)
+    if found:
+        sentences.append(found)
+    return [Paragraph(view.words("space").join(sentences), role="note")]
+
+
+def calibration_section(view: View) -> Section | None:
+    """All tables of the calibration that was made of this very run; None for other runs.
+
+    Raises:
+        UsageError: the run's calibration is damaged.
+    """
+    calibration = read_calibration(view.run.folder)
+    if calibration is None or calibration.run != view.run.name:
+        return None
+    tables = calibration_tables(calibration, view.words, view.title)
+    blocks = (*calibration_blocks(view), *tables)
+    return Section("calibration", view.words("calibration"), blocks, brief=True)
+
+
+def calibration_sentences(
+    calibration: Calibration, words: Words, title: Callable[[str], str]
+) -> list[str]:
+    """False alarms and noise floor in two sentences; `title` names a response for a reader."""
+    counted = calibration.experiments.verdict
+    said = {
+        "date": moment(calibration.began_at_s).split()[0],
+        "blocks": calibration.blocks,
+        "server": calibration.server.removeprefix("npm:"),
+    }
+    if counted.of:
+        alarms = words(
+            "calibrated_alarms",
+            **said,
+            count=counted.count,
+            of=counted.of,
+            size=calibration.blocks_an_experiment,
+            lower=_percent(counted.lower),
+            upper=_percent(counted.upper),
+        )
+    else:
+        alarms = words("calibrated_too_few", **said)
+    floors = [
+        _figures(words, title(response), [(n, n.spread) for n in noise])
+        for response in _headlines(calibration)
+        if (noise := calibration.noise_of(response))
+    ]
+    if not floors:
+        return [alarms]
+    return [alarms, words("calibrated_noise", what=words("separator").join(floors))]
+
+
+def calibration_tables(
+    calibration: Calibration, words: Words, title: Callable[[str], str]
+) -> list[Block]:
+    """Every figure of a calibration: false alarms, noise floor, what can be found, designs."""
+    return [
+        *([_alarms_table(calibration, words, title)] if calibration.by_response else []),
+        _noise_table(calibration, words, title),
+        _detectable_table(calibration, words, title),
+        _designs_table(calibration, words, title),
+    ]
+
+
+def _found_by_this_run(calibration: Calibration, view: View) -> str:
+    """The changes that this run can find, where the calibration had the same load script."""
+    w = view.words
+    setups = view.run.plan.treatments
+    blocks = len({r.block for r in view.run.records})
+    layout = view.layout
+    cells = len(layout.x_labels) if layout.has_x and layout.x_is_numeric else 1
+    found = []
+    for response in _headlines(calibration):
+        if not layout.has(response):
+            continue
+        changes = []
+        for noise in calibration.noise_of(response):
+            lengths_s = [
+                load_s(r, setups[r.treatment - 1].setup)
+                for r in view.run.records
+                if setups[r.treatment - 1].setup.load.script == noise.script
+            ]
+            if lengths_s:
+                length_s = statistics.median(lengths_s)
+                change = detectable_change(noise, blocks=blocks, duration_s=length_s, cells=cells)
+                if change is not None:
+                    changes.append((noise, change))
+        if changes:
+            found.append(_figures(w, view.title(response), changes))
+    if not found:
+        return ""
+    machine_s = math.fsum(r.ended_at_s - r.started_at_s for r in view.run.records)
+    return w(
+        "calibrated_run",
+        blocks=blocks,
+        minutes=duration(machine_s),
+        what=w("separator").join(found),
+    )
+
+
+def _headlines(calibration: Calibration) -> list[str]:
+    """TPS, and the instructions by the best counter that there was."""
+    counts = [name for name in _COUNTS if calibration.noise_of(name)]
+    return ["tps", *counts[:1]]
+
+
+def _figures(words: Words, response: str, figures: Sequence[tuple[Noise, float]]) -> str:
+    texts = [
+        words("calibrated_figure", figure=_percent(value), group=", ".join(noise.group.values()))
+        if noise.group
+        else _percent(value)
+        for noise, value in figures
+    ]
+    return words("calibrated_response", response=response, figures=words("comma").join(texts))
+
+
+def _alarms_table(calibration: Calibration, words: Words, title: Callable[[str], str]) -> Table:
+    def row(name: str, group: str, alarms: FalseAlarms) -> tuple[Cell, ...]:
+        shares = (alarms.verdict, alarms.published, alarms.threshold)
+        return (Cell(name), Cell(group), *(Cell(_share(words, s)) for s in shares))
+
+    size = calibration.blocks_an_experiment
+    everything = words("all_trials")
+    rows = [
+        row(words("any_alarm", size=size), everything, calibration.experiments),
+        row(words("all_verdicts"), everything, calibration.all_verdicts),
+        *(
+            row(title(each.response), _group(words, each.group), each.alarms)
+            for each in calibration.by_response
+        ),
+    ]
+    procedures = [words(f"procedure_{name}") for name in ("verdict", "published", "threshold")]
+    return Table(
+        words("false_alarms"),
+        (words("response"), words("trials_group"), *procedures),
+        tuple(rows),
+        (False, False, True, True, True),
+        words("false_alarms_note", blocks=calibration.blocks, size=size),
+    )
+
+
+def _noise_table(calibration: Calibration, words: Words, title: Callable[[str], str]) -> Table:
+    rows = [
+        (
+            *_place(n, words, title),
+            Cell(_interval(words, n.spread, n.spread_lower, n.spread_upper)),
+            *(
+                Cell("-" if part is None else _deviation(words, part.value, part.lower, part.upper))
+                for part in (n.between, n.within)
+            ),
+            Cell(figure(n.trial_s, 3)),
+        )
+        for n in calibration.noise
+    ]
+    figures = ("spread", "between_trials", "within_trials", "trial_takes")
+    return Table(
+        words("noise_floor"),
+        (words("response"), words("trials_group"), *(words(key) for key in figures)),
+        tuple(rows),
+        (False, False, True, True, True, True),
+        words("noise_note"),
+    )
+
+
+def _detectable_table(calibration: Calibration, words: Words, title: Callable[[str], str]) -> Table:
+    minutes = sorted({m for n in calibration.noise for m in n.detectable})
+    rows = [
+        (
+            *_place(n, words, title),
+            *(Cell("-" if (c := n.detectable.get(m)) is None else _percent(c)) for m in minutes),
+        )
+        for n in calibration.noise
+    ]
+    return Table(
+        words("findable"),
+        (words("response"), words("trials_group"), *(words("minutes", n=m) for m in minutes)),
+        tuple(rows),
+        (False, False, *(True for _ in minutes)),
+        words("findable_note"),
+    )
+
+
+def _designs_table(calibration: Calibration, words: Words, title: Callable[[str], str]) -> Table:
+    margin = f"{calibration.margin * 100:g}%"
+    rows = [
+        (
+            *_place(n, words, title),
+            Cell(f"{'' if n.between else '= '}{figure(n.design.duration_s, 3)}"),
+            Cell(f"{n.design.blocks:,}"),
+            Cell(f"{'◆ ' if n.design.machine_s > _DAY_S else ''}{duration(n.design.machine_s)}"),
+        )
+        for n in calibration.noise
+    ]
+    figures = ("trial_length", "blocks", "machine_time")
+    return Table(
+        words("designs", margin=margin),
+        (words("response"), words("trials_group"), *(words(key) for key in figures)),
+        tuple(rows),
+        (False, False, True, True, True),
+        words("designs_note", margin=margin, shortest=1, longest=LONGEST_TRIAL_S),
+    )
+
+
+def _place(noise: Noise, words: Words, title: Callable[[str], str]) -> tuple[Cell, Cell]:
+    return Cell(title(noise.response)), Cell(_group(words, noise.group))
+
+
+def _group(words: Words, group: dict[str, str]) -> str:
+    return ", ".join(group.values()) or words("all_trials")
+
+
+def _share(words: Words, share: Share) -> str:
+    if not share.of:
+        return "-"
+    return words(
+        "share",
+        count=share.count,
+        of=share.of,
+        lower=_percent(share.lower),
+        upper=_percent(share.upper),
+    )
+
+
+def _interval(words: Words, value: float, lower: float, upper: float) -> str:
+    ends = {"value": value, "lower": lower, "upper": upper}
+    return words("with_interval", **{name: _percent(v) for name, v in ends.items()})
+
+
+def _deviation(words: Words, value: float, lower: float, upper: float) -> str:
+    return _interval(words, math.sqrt(value), math.sqrt(lower), math.sqrt(upper))
+
+
+def _percent(value: float) -> str:
+    return f"{figure(100 * value, 2)}%"
