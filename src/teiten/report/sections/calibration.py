@@ -11,9 +11,10 @@ from teiten.archive.calibration import read_calibration
 from teiten.report.document import Block, Cell, Paragraph, Section, Table
 from teiten.report.numbers import duration, figure
 from teiten.report.sections.reproduce import moment
+from teiten.responses import RESPONSES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from teiten.archive.calibration import Calibration, FalseAlarms, Noise, Share
     from teiten.report.sections.view import View
@@ -32,7 +33,7 @@ def calibration_blocks(view: View) -> list[Block]:
     calibration = read_calibration(view.run.folder)
     if calibration is None:
         return [Paragraph(view.words("uncalibrated"), role="note")]
-    sentences = [*calibration_sentences(calibration, view.words, view.title)]
+    sentences = [*calibration_sentences(calibration, view.words)]
     found = _found_by_this_run(calibration, view)
     if found:
         sentences.append(found)
@@ -48,15 +49,18 @@ def calibration_section(view: View) -> Section | None:
     calibration = read_calibration(view.run.folder)
     if calibration is None or calibration.run != view.run.name:
         return None
-    tables = calibration_tables(calibration, view.words, view.title)
-    blocks = (*calibration_blocks(view), *tables)
-    return Section("calibration", view.words("calibration"), blocks, brief=True)
+    return full_section(calibration, view.words)
 
 
-def calibration_sentences(
-    calibration: Calibration, words: Words, title: Callable[[str], str]
-) -> list[str]:
-    """False alarms and noise floor in two sentences; `title` names a response for a reader."""
+def full_section(calibration: Calibration, words: Words) -> Section:
+    """A calibration in sentences and all its tables."""
+    sentences = words("space").join(calibration_sentences(calibration, words))
+    blocks = (Paragraph(sentences), *calibration_tables(calibration, words))
+    return Section("calibration", words("calibration"), blocks, brief=True)
+
+
+def calibration_sentences(calibration: Calibration, words: Words) -> list[str]:
+    """False alarms and noise floor in two sentences."""
     counted = calibration.experiments.verdict
     said = {
         "date": moment(calibration.began_at_s).split()[0],
@@ -76,7 +80,7 @@ def calibration_sentences(
     else:
         alarms = words("calibrated_too_few", **said)
     floors = [
-        _figures(words, title(response), [(n, n.spread) for n in noise])
+        _figures(words, _title(words, response), [(n, n.spread) for n in noise])
         for response in _headlines(calibration)
         if (noise := calibration.noise_of(response))
     ]
@@ -85,15 +89,13 @@ def calibration_sentences(
     return [alarms, words("calibrated_noise", what=words("separator").join(floors))]
 
 
-def calibration_tables(
-    calibration: Calibration, words: Words, title: Callable[[str], str]
-) -> list[Block]:
+def calibration_tables(calibration: Calibration, words: Words) -> list[Block]:
     """Every figure of a calibration: false alarms, noise floor, what can be found, designs."""
     return [
-        *([_alarms_table(calibration, words, title)] if calibration.by_response else []),
-        _noise_table(calibration, words, title),
-        _detectable_table(calibration, words, title),
-        _designs_table(calibration, words, title),
+        *([_alarms_table(calibration, words)] if calibration.by_response else []),
+        _noise_table(calibration, words),
+        _detectable_table(calibration, words),
+        _designs_table(calibration, words),
     ]
 
 
@@ -121,7 +123,7 @@ def _found_by_this_run(calibration: Calibration, view: View) -> str:
                 if change is not None:
                     changes.append((noise, change))
         if changes:
-            found.append(_figures(w, view.title(response), changes))
+            found.append(_figures(w, _title(w, response), changes))
     if not found:
         return ""
     machine_s = math.fsum(r.ended_at_s - r.started_at_s for r in view.run.records)
@@ -131,6 +133,10 @@ def _found_by_this_run(calibration: Calibration, view: View) -> str:
         minutes=duration(machine_s),
         what=w("separator").join(found),
     )
+
+
+def _title(words: Words, response: str) -> str:
+    return RESPONSES[response].title(words.language)
 
 
 def _headlines(calibration: Calibration) -> list[str]:
@@ -149,7 +155,7 @@ def _figures(words: Words, response: str, figures: Sequence[tuple[Noise, float]]
     return words("calibrated_response", response=response, figures=words("comma").join(texts))
 
 
-def _alarms_table(calibration: Calibration, words: Words, title: Callable[[str], str]) -> Table:
+def _alarms_table(calibration: Calibration, words: Words) -> Table:
     def row(name: str, group: str, alarms: FalseAlarms) -> tuple[Cell, ...]:
         shares = (alarms.verdict, alarms.published, alarms.threshold)
         return (Cell(name), Cell(group), *(Cell(_share(words, s)) for s in shares))
@@ -160,7 +166,7 @@ def _alarms_table(calibration: Calibration, words: Words, title: Callable[[str],
         row(words("any_alarm", size=size), everything, calibration.experiments),
         row(words("all_verdicts"), everything, calibration.all_verdicts),
         *(
-            row(title(each.response), _group(words, each.group), each.alarms)
+            row(_title(words, each.response), _group(words, each.group), each.alarms)
             for each in calibration.by_response
         ),
     ]
@@ -174,10 +180,10 @@ def _alarms_table(calibration: Calibration, words: Words, title: Callable[[str],
     )
 
 
-def _noise_table(calibration: Calibration, words: Words, title: Callable[[str], str]) -> Table:
+def _noise_table(calibration: Calibration, words: Words) -> Table:
     rows = [
         (
-            *_place(n, words, title),
+            *_place(n, words),
             Cell(_interval(words, n.spread, n.spread_lower, n.spread_upper)),
             *(
                 Cell("-" if part is None else _deviation(words, part.value, part.lower, part.upper))
@@ -197,11 +203,11 @@ def _noise_table(calibration: Calibration, words: Words, title: Callable[[str], 
     )
 
 
-def _detectable_table(calibration: Calibration, words: Words, title: Callable[[str], str]) -> Table:
+def _detectable_table(calibration: Calibration, words: Words) -> Table:
     minutes = sorted({m for n in calibration.noise for m in n.detectable})
     rows = [
         (
-            *_place(n, words, title),
+            *_place(n, words),
             *(Cell("-" if (c := n.detectable.get(m)) is None else _percent(c)) for m in minutes),
         )
         for n in calibration.noise
@@ -215,11 +221,11 @@ def _detectable_table(calibration: Calibration, words: Words, title: Callable[[s
     )
 
 
-def _designs_table(calibration: Calibration, words: Words, title: Callable[[str], str]) -> Table:
+def _designs_table(calibration: Calibration, words: Words) -> Table:
     margin = f"{calibration.margin * 100:g}%"
     rows = [
         (
-            *_place(n, words, title),
+            *_place(n, words),
             Cell(f"{'' if n.between else '= '}{figure(n.design.duration_s, 3)}"),
             Cell(f"{n.design.blocks:,}"),
             Cell(f"{'◆ ' if n.design.machine_s > _DAY_S else ''}{duration(n.design.machine_s)}"),
@@ -236,8 +242,8 @@ def _designs_table(calibration: Calibration, words: Words, title: Callable[[str]
     )
 
 
-def _place(noise: Noise, words: Words, title: Callable[[str], str]) -> tuple[Cell, Cell]:
-    return Cell(title(noise.response)), Cell(_group(words, noise.group))
+def _place(noise: Noise, words: Words) -> tuple[Cell, Cell]:
+    return Cell(_title(words, noise.response)), Cell(_group(words, noise.group))
 
 
 def _group(words: Words, group: dict[str, str]) -> str:
