@@ -14,13 +14,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FTest:
-    """An F test of a term, such as `version:clients`."""
+    """An F test of a term, such as `version:clients`.
+
+    `scaling` is what Kenward and Roger's method multiplied the Wald statistic over `df` with.
+    """
 
     term: str
     f: float
     df: float
     df_residual: float
     p: float
+    scaling: float = 1.0
 
 
 @dataclass(frozen=True)
