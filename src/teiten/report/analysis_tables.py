@@ -62,14 +62,14 @@ def levene_sentence(analysis: ArtAnalysis, words: Words) -> str:
     )
 
 
-def anova_table(analysis: ArtAnalysis, response: str, words: Words, *, what: str = "") -> Table:
+def anova_table(analysis: ArtAnalysis, words: Words, *, note: str, what: str = "") -> Table:
     """The analysis of variance of aligned ranks, a row a term; `what` stands before the title."""
     return Table(
         _title(words, "anova", what),
         (words("term"), "F", "Df", "Df.res", "Pr(>F)", ""),
         tuple((Cell(test.term), *_f_cells(test)) for test in analysis.art_anova),
         (False, True, True, True, True, False),
-        words("anova_note", response=response, codes=SIGNIFICANCE_CODES),
+        note,
     )
 
 
