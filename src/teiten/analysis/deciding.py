@@ -83,7 +83,7 @@ def asked_verdicts(study: Study, records: Sequence[TrialRecord]) -> tuple[Verdic
         raise UsageError(
             f"The run cannot be decided on {missing[0] if missing else 'anything'}, of which no "
             "trials to compare were recorded: begin a run that is decided on what is recorded "
-            f"here (--decide-on {' or '.join(others) or 'with another response'})."
+            f"here (--decide-on {' or '.join(others) or 'RESPONSE'})."
         )
     return verdicts
 

@@ -128,7 +128,7 @@ def _change(estimate: Estimate) -> str:
 
 
 def _percent(change: float, resolution: float) -> str:
-    """A change in percent, with digits down to a tenth of the resolution (1 to 4 decimals)."""
+    """A change in percent, with digits down to the first of `resolution` (1 to 4 decimals)."""
     fine = abs(resolution) * 100
-    decimals = 4 if fine == 0 else min(4, max(1, 1 - math.floor(math.log10(fine))))
+    decimals = 4 if fine == 0 else min(4, max(1, -math.floor(math.log10(fine))))
     return f"{change * 100:+.{decimals}f}%"

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teiten.plan import make_plan
-from teiten.study import load_study, parse_study
+from teiten.study import go_on_until_decided, load_study, parse_study
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -124,6 +124,17 @@ def test_more_blocks_keep_the_order_of_the_earlier_ones(seed: int, few: int, mor
     short = plan_of(study, seed=seed, blocks=few)
     long = plan_of(study, seed=seed, blocks=few + more)
     assert long.trials[: len(short.trials)] == short.trials
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**70), st.integers(1, 5))
+def test_a_run_until_decided_begins_like_one_of_fixed_length(seed: int, blocks: int) -> None:
+    study = study_of(3, 2)
+    fixed, open_ended = plan_of(study, seed=seed, blocks=blocks), go_on_until_decided(study)
+    plan = plan_of(open_ended, seed=seed, blocks=blocks)
+    assert plan.trials_of(blocks) == fixed.trials
+    assert len(plan.trials) == 200 * len(fixed.treatments)
+    assert (plan.until_decided, fixed.until_decided) == (True, False)
 
 
 @settings(deadline=None)

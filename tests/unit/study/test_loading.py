@@ -14,7 +14,9 @@ from teiten.study import (
     PgbenchLoad,
     Setup,
     Study,
+    UntilDecided,
     catalog_names,
+    go_on_until_decided,
     load_study,
     parse_study,
     study_json_schema,
@@ -152,6 +154,38 @@ def test_text_falls_back_to_english() -> None:
     assert study.text("title", "ja") == "小"
     assert study.text("title", "fr") == "Small"
     assert study.text("question", "ja") == ""
+
+
+UNTIL_DECIDED = """
+[until_decided]
+budget_s = 600
+most_blocks = 9
+"""
+
+
+def test_a_study_may_go_on_until_decided_by_itself_or_when_told() -> None:
+    text = STUDY.replace("own.sql", "readonly.sql")
+    fixed, own = parse_study(text, where="x"), parse_study(text + UNTIL_DECIDED, where="x")
+    assert fixed.until_decided is None
+    assert fixed.laid_out_blocks == 2
+    assert own.until_decided == UntilDecided(budget_s=600, most_blocks=9)
+    assert own.laid_out_blocks == 9
+    assert go_on_until_decided(fixed).until_decided == UntilDecided()
+    told = go_on_until_decided(own, responses=["tps"], budget_s=60)
+    assert told.until_decided == UntilDecided(budget_s=60, most_blocks=9, responses=("tps",))
+    assert told.model_copy(update={"until_decided": None}) == fixed
+
+
+def test_what_is_told_of_deciding_is_checked() -> None:
+    study = parse_study(STUDY.replace("own.sql", "readonly.sql"), where="x")
+    with pytest.raises(UsageError, match=r"^--until-decided: .*'speed' is no response; known"):
+        go_on_until_decided(study, responses=["speed"])
+    many = study.model_copy(update={"blocks": 300})
+    with pytest.raises(UsageError, match=r"most_blocks = 200 is less than the 300 blocks"):
+        go_on_until_decided(many)
+    text = STUDY.replace("own.sql", "readonly.sql").replace("blocks = 2", "blocks = 20")
+    with pytest.raises(UsageError, match="most_blocks = 9 is less than the 20 blocks"):
+        parse_study(text + UNTIL_DECIDED, where="x")
 
 
 def schema_accepts(document: dict[str, Any]) -> bool:
