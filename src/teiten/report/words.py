@@ -92,7 +92,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "{response}{panel}：試行が複数の山に分かれている（p = {p}）。",
     ),
     "caution_outlier": (
-        "{response}{panel}: trial(s) {trials} lie far from the others (p = {p}); they are included.",
+        "{response}{panel}: trial(s) {trials} lie far from the others (p = {p}); all are included.",
         "{response}{panel}：試行{trials}が外れている（p = {p}）。集計には含めている。",
     ),
     "caution_drift": (
@@ -189,7 +189,7 @@ WORDS: dict[str, tuple[str, str]] = {
     # Ratios
     "ratios": ("Ratios to {reference}", "{reference}に対する比"),
     "ratio_to": ("{level} / {reference}", "{level} / {reference}"),
-    "overall": ("geometric mean", "幾何平均"),
+    "overall": ("all (95% interval)", "全体（95%区間）"),
     "ratio_note": (
         (
             "Ratio of medians; in brackets the range of the ratios within blocks. Coloured: "
@@ -540,13 +540,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "calibrated_alarms": (
         (
             "On this host an A/A run of {date} ({blocks} blocks, {server} under two names) raised "
-            "a false alarm in {count} of {of} runs of {size} blocks (95% interval of the rate: "
-            "{lower} to {upper})."
+            "{count} false alarms in {of} verdicts of {size} blocks each (95% interval of the "
+            "rate: {lower} to {upper}; promised: at most 5%)."
         ),
         (
             "このホストでの{date}のA/A試験（{blocks}ブロック、{server}を2つの名前で比較）では、"
-            "{size}ブロックの実行{of}回のうち{count}回で誤って差があるとした"
-            "（発生率の95%区間：{lower}～{upper}）。"
+            "{size}ブロックずつの判定{of}件のうち{count}件が誤検出だった"
+            "（発生率の95%区間：{lower}～{upper}、想定は5%以下）。"
         ),
     ),
     "calibrated_too_few": (
@@ -760,6 +760,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "Between {before} and {after} ({what}): {kind}{details}.",
         "{before}から{after}の間（{what}）：{kind}{details}。",
     ),
+    "history_details": (" ({text})", "（{text}）"),
+    "history_and": ("; ", "；"),
     "history_no_break": (
         "All runs stand on unbroken lines.",
         "すべての実行が途切れのない線上にある。",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from teiten.report.words import Words
 
 _DAY_S = 86_400
+_WHOLE_PERCENT = 10
+_LEAST_PERCENT = 0.05
 _COUNTS = ("instructions_per_tx", "callgrind_instructions_per_tx")
 
 
@@ -61,7 +63,7 @@ def full_section(calibration: Calibration, words: Words) -> Section:
 
 def calibration_sentences(calibration: Calibration, words: Words) -> list[str]:
     """False alarms and noise floor in two sentences."""
-    counted = calibration.experiments.verdict
+    counted = calibration.all_verdicts.verdict
     said = {
         "date": moment(calibration.began_at_s).split()[0],
         "blocks": calibration.blocks,
@@ -74,8 +76,8 @@ def calibration_sentences(calibration: Calibration, words: Words) -> list[str]:
             count=counted.count,
             of=counted.of,
             size=calibration.blocks_an_experiment,
-            lower=_percent(counted.lower),
-            upper=_percent(counted.upper),
+            lower=_rate(counted.lower),
+            upper=_rate(counted.upper),
         )
     else:
         alarms = words("calibrated_too_few", **said)
@@ -257,8 +259,8 @@ def _share(words: Words, share: Share) -> str:
         "share",
         count=share.count,
         of=share.of,
-        lower=_percent(share.lower),
-        upper=_percent(share.upper),
+        lower=_rate(share.lower),
+        upper=_rate(share.upper),
     )
 
 
@@ -273,3 +275,9 @@ def _deviation(words: Words, value: float, lower: float, upper: float) -> str:
 
 def _percent(value: float) -> str:
     return f"{figure(100 * value, 2)}%"
+
+
+def _rate(share: float) -> str:
+    """A rate of alarms: no figure beyond the first decimal of a percent means anything."""
+    percent = 100 * share
+    return f"{percent:.1f}%" if _LEAST_PERCENT <= percent < _WHOLE_PERCENT else f"{percent:.0f}%"
