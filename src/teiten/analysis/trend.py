@@ -39,6 +39,7 @@ _GAP_FACTOR = 1.75
 _LEAST_GAP_DAYS = 90.0
 _USUAL_SHARE = 1 / 3
 _CAUTION_P = 0.05
+_LEAST_P = 1e-4
 _CLEAR_LENGTH = 24  # as many runs show a clear change at any share; more take time to simulate
 
 
@@ -119,8 +120,9 @@ class Series:
 class Trend:
     """All series of a response.
 
-    `alpha` is the level of each stretch's test: FALSE_ALARMS shared among those that are tested,
-    which have at least `fewest` runs. `left_out` maps runs without a value in some series to why.
+    `alpha` is the level of each stretch's test: FALSE_ALARMS shared among those that are tested;
+    at that level the clearest change shows in `fewest` runs. `left_out` maps runs without a value
+    in some series to why.
     """
 
     question: Question
@@ -154,18 +156,19 @@ def trend_of(runs: Iterable[PastRun], question: Question) -> Trend:
     times = [run.records[0].started_at_s for run in ordered]
     gap_s = gap_that_breaks_s(times) if question.gap_days is None else question.gap_days * _DAY_S
     lines = {key: _lines(own, gap_s) for key, own in entries.items()}
-    fewest, alpha = _shared([len(line) for own in lines.values() for line in own])
+    shortest, alpha = _shared([len(line) for own in lines.values() for line in own])
     series = tuple(
         Series(
             part.group,
             part.level,
             part.reference,
             tuple(entries[key]),
-            tuple(_stretch(entries[key], line, fewest, alpha) for line in lines[key]),
+            tuple(_stretch(entries[key], line, shortest, alpha) for line in lines[key]),
             tuple(_breaks(entries[key], gap_s, kinds)),
         )
         for key, part in parts.items()
     )
+    fewest = next(n for n in range(2, _CLEAR_LENGTH + 1) if smallest_p(n) <= max(alpha, _LEAST_P))
     return Trend(question, series, alpha, fewest, left_out)
 
 
@@ -256,26 +259,27 @@ def _break_of_kind(before: Entry, entry: Entry, kinds: _Kinds) -> Break:
 
 
 def _shared(lengths: Sequence[int]) -> tuple[int, float]:
-    """The fewest runs that a stretch is tested with, and at what level each is.
+    """The length of the shortest stretch that is tested, and the level of each test.
 
     FALSE_ALARMS is shared equally (Bonferroni) among all stretches of at least that many runs:
     as many as possible such that each of them can show a change at its share. This depends on the
     lengths alone, not on the values, so the sum stays a bound.
     """
-    for fewest in sorted(set(lengths)):
-        share = FALSE_ALARMS / sum(n >= fewest for n in lengths)
-        if _smallest_p(fewest) <= share:
-            return fewest, share
-    share = FALSE_ALARMS / max(1, len(lengths))
-    return next(n for n in range(2, _CLEAR_LENGTH + 1) if _smallest_p(n) <= share), share
+    for shortest in sorted(set(lengths)):
+        share = FALSE_ALARMS / sum(n >= shortest for n in lengths)
+        if _smallest_p(shortest) <= share:
+            return shortest, share
+    return max(lengths, default=0) + 1, FALSE_ALARMS / max(1, len(lengths))
 
 
 def _smallest_p(n: int) -> float:
     return smallest_p(min(n, _CLEAR_LENGTH))
 
 
-def _stretch(entries: Sequence[Entry], line: tuple[int, ...], fewest: int, alpha: float) -> Stretch:
-    if len(line) < fewest:
+def _stretch(
+    entries: Sequence[Entry], line: tuple[int, ...], shortest: int, alpha: float
+) -> Stretch:
+    if len(line) < shortest:
         return Stretch(line, testable=False, changes=(), dependence=None)
     values = np.log([entries[i].value for i in line])
     points = change_points(values, alpha)

@@ -771,7 +771,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "history_table": ("{response}: {what}", "{response}：{what}"),
     "history_began": ("Began (UTC)", "開始（UTC）"),
     "history_run": ("Run", "実行名"),
-    "history_value": ("{response} (range over blocks)", "{response}（ブロックの範囲）"),
+    "history_value": ("Mean (range over blocks)", "平均（ブロックの範囲）"),
     "history_change": ("To the one before", "前回比"),
     "history_remarks": ("Remarks", "備考"),
     "history_point": ("change point: {change}", "変化点：{change}"),

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from altair.typing import ChartType
 
 _DAY_S = 86_400.0
-_HEIGHT = 250
+_HEIGHT = 240
 _ROW_PX = 16
 _CHARACTER_PX = 6.8
+_WIDE_PX = 12.5
+_LAST_NARROW = 0x2E80  # Chinese and Japanese characters come after
 _PUBLISHED = "#8f8f8f"
 _MOST_TICKS = 8
 # The longest time shown (in days) with each kind of tick, its length in days, and its label.
@@ -160,28 +162,74 @@ class _Look:
 
 
 def _panel(panel: History, axis: _TimeAxis, look: _Look) -> ChartType:
-    texts = [(axis.pixels((m.after_s + m.before_s) / 2), m.text) for m in panel.marks]
-    rows = stacked([(at, _CHARACTER_PX * len(text)) for at, text in texts])
+    upright: list[Mark | Rule] = [*panel.marks, *panel.rules]
+    words = [_Words(axis, each.after_s, each.before_s, each.text) for each in upright]
+    rows = stacked([(text.left, text.width) for text in words])
     lows = [*(d.low for d in panel.dots), *(u.value for u in panel.under)]
     highs = [*(d.high for d in panel.dots), *(u.value for u in panel.under)]
-    height = _HEIGHT + _ROW_PX * (max(rows, default=-1) + 1)
+    head_px = _ROW_PX * (max(rows, default=-1) + 1)
     low, high = min(lows), max(highs)
     room = (high - low) or 0.02 * abs(high) or 1.0
-    # The uppermost rows of pixels are for the words of change points.
-    head = (height - _HEIGHT + 14) / _HEIGHT * 1.16 * room
-    domain = (low - 0.08 * room, high + 0.08 * room + head)
+    # The uppermost rows of pixels are for the words of change points and breaks.
+    head = head_px / _HEIGHT * 1.2 * room
+    domain = (low - 0.08 * room, high + 0.12 * room + head)
+    marks, rules = words[: len(panel.marks)], words[len(panel.marks) :]
     layers = [
-        *_rules(panel.rules, axis),
-        *_marks(panel.marks, rows, axis, look),
+        *_rules(rules, rows[len(marks) :]),
+        *_marks(panel.marks, marks, rows, look),
         *_under(panel.under, axis, look, domain),
         *_dots(panel.dots, axis, look, domain),
     ]
+    height = _HEIGHT + head_px
     chart: ChartType = alt.layer(*layers).properties(width=axis.width, height=height)
     return theme.titled(chart, panel.title)
 
 
+@dataclass(frozen=True)
+class _Words:
+    """A text at the upright line midway between two times; on its left where there is no room."""
+
+    axis: _TimeAxis
+    after_s: float
+    before_s: float
+    text: str
+
+    @property
+    def middle_s(self) -> float:
+        return (self.after_s + self.before_s) / 2
+
+    @property
+    def width(self) -> float:
+        return sum(_WIDE_PX if ord(c) > _LAST_NARROW else _CHARACTER_PX for c in self.text) + 12
+
+    @property
+    def is_left(self) -> bool:
+        return self.axis.pixels(self.middle_s) + self.width > self.axis.width
+
+    @property
+    def left(self) -> float:
+        """Where the text begins, in pixels."""
+        return self.axis.pixels(self.middle_s) - (self.width if self.is_left else 0)
+
+    def draw(self, row: int, **look: Any) -> ChartType:  # noqa: ANN401 - options of the mark
+        frame = pl.DataFrame({"at": [_iso(self.middle_s)], "text": [self.text]})
+        mark = alt.Chart(frame).mark_text(
+            align="right" if self.is_left else "left",
+            dx=-5 if self.is_left else 5,
+            baseline="top",
+            fontSize=12,
+            **look,
+        )
+        y = alt.value(4 + _ROW_PX * row)
+        text: ChartType = mark.encode(self.axis.x("at"), y=y, text="text:N")
+        return text
+
+
 def stacked(texts: Sequence[tuple[float, float]]) -> list[int]:
-    """The row of each text, by its place and width in pixels, so that none overlap in a row."""
+    """The row of each text, by its place and width in pixels, so that none overlap in a row.
+
+    A place is where the text begins.
+    """
     ends: list[float] = []
     rows = [0] * len(texts)
     for number in sorted(range(len(texts)), key=lambda i: texts[i][0]):
@@ -189,7 +237,7 @@ def stacked(texts: Sequence[tuple[float, float]]) -> list[int]:
         row = next((r for r, end in enumerate(ends) if end <= at), len(ends))
         if row == len(ends):
             ends.append(0.0)
-        ends[row] = at + width + 12
+        ends[row] = at + width
         rows[number] = row
     return rows
 
@@ -257,56 +305,35 @@ def _dots(
 
 
 def _marks(
-    marks: Sequence[Mark], rows: Sequence[int], axis: _TimeAxis, look: _Look
+    marks: Sequence[Mark], words: Sequence[_Words], rows: Sequence[int], look: _Look
 ) -> list[ChartType]:
     layers: list[ChartType] = []
-    for mark, row in zip(marks, rows, strict=True):
+    for mark, text, row in zip(marks, words, rows, strict=False):
         color, _ = theme.line_look(mark.level, look.levels, look.reference)
-        middle = (mark.after_s + mark.before_s) / 2
-        frame = pl.DataFrame(
-            {
-                "at": [_iso(middle)],
-                "from": [_iso(mark.from_s)],
-                "to": [_iso(mark.to_s)],
-                "text": [mark.text],
-            }
-        )
-        top = 4 + _ROW_PX * row
-        base = alt.Chart(frame)
-        band = base.mark_rect(color=color, opacity=0.1).encode(axis.x("from"), alt.X2("to:T"))
-        rule = base.mark_rule(color=color, strokeWidth=1.6).encode(
-            axis.x("at"), y=alt.value(top), y2=alt.value("height")
-        )
-        flip = axis.pixels(middle) + _CHARACTER_PX * len(mark.text) > axis.width
-        text = base.mark_text(
-            align="right" if flip else "left",
-            dx=-5 if flip else 5,
-            baseline="top",
-            fontSize=12,
-            fontWeight="bold",
-            color=color,
-        ).encode(axis.x("at"), y=alt.value(top), text="text:N")
-        layers += [band, rule, text]
+        times = {"at": text.middle_s, "from": mark.from_s, "to": mark.to_s}
+        base = alt.Chart(pl.DataFrame({name: [_iso(at_s)] for name, at_s in times.items()}))
+        band = base.mark_rect(color=color, opacity=0.1)
+        rule = base.mark_rule(color=color, strokeWidth=1.6)
+        top = alt.value(4 + _ROW_PX * row)
+        layers += [
+            band.encode(text.axis.x("from"), alt.X2("to:T")),
+            rule.encode(text.axis.x("at"), y=top, y2=alt.value("height")),
+            text.draw(row, color=color, fontWeight="bold"),
+        ]
     return layers
 
 
-def _rules(rules: Sequence[Rule], axis: _TimeAxis) -> list[ChartType]:
-    if not rules:
-        return []
-    frame = pl.DataFrame(
-        {
-            "at": [_iso((r.after_s + r.before_s) / 2) for r in rules],
-            "text": [r.text for r in rules],
-        }
-    )
-    line = alt.Chart(frame).mark_rule(color=theme.REFERENCE, strokeDash=[5, 4], strokeWidth=1.2)
-    text = alt.Chart(frame).mark_text(
-        angle=270, align="left", baseline="bottom", dx=4, dy=-3, fontSize=12, color=theme.FAINT_INK
-    )
-    return [
-        line.encode(axis.x("at")),
-        text.encode(axis.x("at"), y=alt.value("height"), text="text:N"),
-    ]
+def _rules(words: Sequence[_Words], rows: Sequence[int]) -> list[ChartType]:
+    layers: list[ChartType] = []
+    for text, row in zip(words, rows, strict=True):
+        frame = pl.DataFrame({"at": [_iso(text.middle_s)]})
+        line = alt.Chart(frame).mark_rule(color=theme.REFERENCE, strokeDash=[5, 4], strokeWidth=1.2)
+        top = alt.value(4 + _ROW_PX * row)
+        layers += [
+            line.encode(text.axis.x("at"), y=top, y2=alt.value("height")),
+            text.draw(row, color=theme.FAINT_INK),
+        ]
+    return layers
 
 
 def _under(
@@ -325,7 +352,7 @@ def _under(
     points = alt.Chart(frame).mark_point(
         shape="diamond", size=70, color=_PUBLISHED, fill="#e3e3e3", strokeWidth=1.4
     )
-    text = alt.Chart(frame).mark_text(align="left", dx=8, fontSize=12, color=theme.FAINT_INK)
+    text = alt.Chart(frame).mark_text(dy=-12, fontSize=12, color=theme.FAINT_INK)
     return [points.encode(x, y), text.encode(x, y, text="text:N")]
 
 
