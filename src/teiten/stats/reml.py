@@ -87,10 +87,7 @@ def _step(above: NDArray[np.float64], at: Evaluation) -> NDArray[np.float64]:
     scale = 1 / np.sqrt(np.diag(at.expected)[chosen])
     both = np.ix_(chosen, chosen)
     outer = np.outer(scale, scale)
-    factor = _positive_definite_root(at.observed[both] * outer)
-    if factor is None:
-        ridge = _RIDGE * np.eye(chosen.size)
-        factor = np.linalg.cholesky(at.expected[both] * outer + ridge)
+    factor = _root(at.observed[both] * outer, at.expected[both] * outer)
     old = above[chosen] / scale
     target = factor.T @ old - np.linalg.solve(factor, gradient * scale)
     new, _ = nnls(factor.T, target)
@@ -98,10 +95,13 @@ def _step(above: NDArray[np.float64], at: Evaluation) -> NDArray[np.float64]:
     return step
 
 
-def _positive_definite_root(curvature: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """The lower Cholesky factor; None where Newton's step would leap or climb."""
+def _root(observed: NDArray[np.float64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The lower Cholesky factor of `observed`; of `expected` where Newton would leap or climb."""
     try:
-        factor = np.linalg.cholesky(curvature)
+        factor = np.asarray(np.linalg.cholesky(observed), dtype=np.float64)
     except np.linalg.LinAlgError:
-        return None
-    return factor if np.diag(factor).min() >= _FLAT else None
+        factor = np.zeros_like(observed)
+    if np.diag(factor).min() < _FLAT:
+        ridge = _RIDGE * np.eye(len(expected))
+        factor = np.asarray(np.linalg.cholesky(expected + ridge), dtype=np.float64)
+    return factor

@@ -74,10 +74,26 @@ class MarginalMean:
 
 
 @dataclass(frozen=True)
+class FitSummary:
+    """A fitted mixed model besides its tests.
+
+    `variances` maps random terms (`block`, `block:version`, …, `Residual`) to their components.
+    `reml_criterion` is minus twice the restricted log-likelihood, as lme4 states it.
+    `coefficients` are the fixed effects under sum-to-zero coding in R's order: the mean, the main
+    effects, the interactions of two factors and so on, the first factor's levels running fastest.
+    """
+
+    variances: Mapping[str, float]
+    reml_criterion: float
+    coefficients: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class LogModel:
     """The mixed model of the response's logarithm.
 
     `variances` maps random terms (`block`, `block:version`, …, `Residual`) to their components.
+    `coefficients` are those of `FitSummary`.
     `by_rest` compares the levels of the first factor within each combination of the others, and
     `marginal` over all of them.
     """
@@ -89,13 +105,17 @@ class LogModel:
     by_rest: ContrastFamily
     by_rest_tukey: ContrastFamily
     marginal: ContrastFamily
+    coefficients: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class ArtAnalysis:
     """The analysis that the published reports print, of one response.
 
-    `levene` has the keys `median`, `mean` and (where all values are positive) `log_median`.
+    `levels` has the factors with two or more levels (others take no part), `block` is the name of
+    the block, `block_levels` its labels.
+    `levene` has the keys `median`, `mean` and (where all values are positive) `log_median`; a test
+    that the trials are too few for is missing.
     `aligned` and `ranks` map each term to an array of shape (n,). `artc_pairs` has, with three or
     more factors, one family for each proper subset of two or more factors. `log_model` is None
     where a value is not positive.
@@ -104,11 +124,15 @@ class ArtAnalysis:
     levels: Mapping[str, tuple[str, ...]]
     n: int
     blocks: int
+    block: str
+    block_levels: tuple[str, ...]
     levene: Mapping[str, FTest]
     aligned: Mapping[str, NDArray[np.float64]]
     ranks: Mapping[str, NDArray[np.float64]]
     art_anova: tuple[FTest, ...]
+    art_fits: Mapping[str, FitSummary]
     artc_all_cells: ContrastFamily
+    artc_fit: FitSummary
     artc_main: Mapping[str, ContrastFamily]
     artc_pairs: Mapping[tuple[str, ...], ContrastFamily]
     log_model: LogModel | None

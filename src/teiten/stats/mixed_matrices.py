@@ -1,0 +1,191 @@
+"""The mixed model of any trials, such as those that lost some: the same by matrices.
+
+The restricted likelihood is that of error contrasts (Patterson & Thompson 1971); the information on
+the variances and the adjusted covariance of the means are those of Kenward & Roger (1997).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr
+
+from teiten.stats import design, reml
+from teiten.stats.mixed_fit import (
+    MixedFit,
+    coding,
+    random_names,
+    random_terms,
+    require_error,
+    shape_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from teiten.stats.observations import Observations
+
+_SINGULAR = 1e-10
+
+
+def fit_by_matrices(observations: Observations) -> MixedFit:
+    """Fit any trials that have every treatment.
+
+    Raises:
+        NotAnalysableError: nothing varies within treatments and blocks.
+    """
+    shape = shape_of(observations)
+    n = observations.n
+    cells = math.prod(shape)
+    fixed = np.zeros((n, cells))
+    fixed[np.arange(n), observations.cells()] = 1
+    effects = _random_effects(observations)
+    offset = float(observations.response.mean())
+    centred = observations.response - offset
+
+    # Error contrasts: the restricted likelihood is the likelihood of what the cell means leave.
+    errors = qr(fixed)[0][:, cells:]
+    reduced = [errors.T @ effect for effect in effects]
+    data = errors.T @ centred
+    joined = np.hstack(reduced)
+    left, singular, _ = np.linalg.svd(joined, full_matrices=False)
+    rank = int(np.sum(singular > 1e-9 * singular[0]))
+    residual_df = n - cells - rank
+    leftover = data - left[:, :rank] @ (left[:, :rank].T @ data)
+    residual_sum = float(leftover @ leftover)
+    require_error(residual_sum if residual_df > 0 else float(data @ data), observations)
+
+    scale = float(data @ data) / (n - cells)
+    data = data / math.sqrt(scale)
+    evaluate = _restricted_likelihood(data, joined, [effect.shape[1] for effect in effects])
+    residual_only = np.zeros(len(effects) + 1)
+    residual_only[-1] = 1
+    lowest = np.zeros_like(residual_only)
+    mean_square = residual_sum / scale / residual_df if residual_df > 0 else 1e-6
+    lowest[-1] = 1e-6 * mean_square
+    sizes = np.array([n / effect.shape[1] for effect in effects] + [1.0])
+    starts = (residual_only, 1 / (len(sizes) * sizes), 1 / sizes - residual_only * 0.99)
+    variances, at = reml.minimise(evaluate, starts, lowest)
+
+    covariance_y = variances[-1] * np.eye(n)
+    for variance, effect in zip(variances, effects, strict=False):
+        covariance_y += variance * effect @ effect.T
+    inverse = np.linalg.inv(covariance_y)
+    weighted = inverse @ fixed
+    covariance = np.asarray(np.linalg.inv(fixed.T @ weighted), dtype=np.float64)
+    cell_means = covariance @ (weighted.T @ centred)
+    parameter_covariance = 2 * _inverse_information(at.expected)
+    halves = [effect.T @ weighted for effect in effects] + [weighted]
+    derivatives = np.stack([covariance @ (half.T @ half) @ covariance for half in halves])
+    adjustment = _kenward_roger_adjustment(
+        covariance, parameter_covariance, halves, [*effects, np.eye(n)], inverse
+    )
+    constant = (n - cells) * math.log(2 * math.pi * scale)
+    # log|V| + log|X'V^-1 X| = log|K'VK| + log|X'X| for orthonormal K.
+    design_part = float(np.sum(np.log(design.cell_counts(observations))))
+    return MixedFit(
+        factors=tuple(column.name for column in observations.factors),
+        levels=tuple(column.levels for column in observations.factors),
+        n=n,
+        cell_means=cell_means + offset,
+        covariance=covariance * scale,
+        adjusted_covariance=(covariance + adjustment) * scale,
+        derivatives=derivatives,
+        parameter_covariance=parameter_covariance * scale**2,
+        variances=dict(zip(random_names(observations), (variances * scale).tolist(), strict=True)),
+        reml_criterion=at.value + constant + design_part + coding(shape),
+    )
+
+
+def _restricted_likelihood(
+    data: NDArray[np.float64], joined: NDArray[np.float64], widths: list[int]
+) -> Callable[[NDArray[np.float64]], reml.Evaluation]:
+    """Minus twice the log-likelihood of `data` with covariance sum of v_i F_i F_i' + v_r I."""
+    edges = np.cumsum([0, *widths])
+    identity = np.eye(data.size)
+    terms = len(widths) + 1
+
+    def evaluate(variances: NDArray[np.float64]) -> reml.Evaluation:
+        spread = np.repeat(variances[:-1], widths)
+        matrix = (joined * spread) @ joined.T + variances[-1] * identity
+        try:
+            factor = cho_factor(matrix, lower=True)
+        except LinAlgError:
+            nothing = np.zeros((terms, terms))
+            return reml.Evaluation(math.inf, nothing[0], nothing, nothing)
+        inverse = cho_solve(factor, identity)
+        solved = inverse @ joined
+        gram = joined.T @ solved
+        score = inverse @ data
+        projected = joined.T @ score
+        value = 2 * float(np.sum(np.log(np.diag(factor[0])))) + float(data @ score)
+        gradient = np.empty(terms)
+        expected = np.empty((terms, terms))
+        images = np.empty((data.size, terms))
+        images[:, -1] = score
+        gradient[-1] = np.trace(inverse) - score @ score
+        expected[-1, -1] = np.sum(inverse**2)
+        squared = gram**2
+        for i in range(terms - 1):
+            own = slice(edges[i], edges[i + 1])
+            images[:, i] = joined[:, own] @ projected[own]
+            gradient[i] = np.trace(gram[own, own]) - projected[own] @ projected[own]
+            expected[i, -1] = expected[-1, i] = np.sum(solved[:, own] ** 2)
+            for j in range(terms - 1):
+                expected[i, j] = squared[own, edges[j] : edges[j + 1]].sum()
+        observed = 2 * images.T @ inverse @ images - expected
+        return reml.Evaluation(value, gradient, expected, observed)
+
+    return evaluate
+
+
+def _kenward_roger_adjustment(
+    covariance: NDArray[np.float64],
+    parameter_covariance: NDArray[np.float64],
+    halves: list[NDArray[np.float64]],
+    effects: list[NDArray[np.float64]],
+    inverse: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """What to add to the covariance of the means: Kenward & Roger (1997), equation (5).
+
+    Without the second derivatives of the covariance, which are zero for variance components.
+    """
+    total = np.zeros_like(covariance)
+    solved = [inverse @ effect for effect in effects]
+    for i, half_i in enumerate(halves):
+        for j, half_j in enumerate(halves):
+            between = effects[i].T @ solved[j]
+            fixed_part = half_i.T @ half_i @ covariance @ half_j.T @ half_j
+            total += parameter_covariance[i, j] * (half_i.T @ between @ half_j - fixed_part)
+    adjustment: NDArray[np.float64] = 2 * covariance @ (total + total.T) / 2 @ covariance
+    return adjustment
+
+
+def _inverse_information(information: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The inverse, or the pseudo-inverse where variances cannot be told apart."""
+    scale = 1 / np.sqrt(np.diag(information))
+    outer = np.outer(scale, scale)
+    if np.abs(np.linalg.eigvalsh(information * outer)).min() <= _SINGULAR:
+        inverse = np.linalg.pinv(information, rcond=1e-8, hermitian=True)
+    else:
+        inverse = np.linalg.inv(information * outer) * outer
+    return np.asarray(inverse, dtype=np.float64)
+
+
+def _random_effects(observations: Observations) -> list[NDArray[np.float64]]:
+    """The indicator matrices of the random terms, without levels that no trial has."""
+    matrices = []
+    for term in random_terms(observations):
+        index = observations.block.codes.astype(np.intp)
+        for name in term:
+            column = observations.factor(name)
+            index = index * len(column.levels) + column.codes
+        _, groups = np.unique(index, return_inverse=True)
+        matrix = np.zeros((observations.n, int(groups.max()) + 1))
+        matrix[np.arange(observations.n), groups] = 1
+        matrices.append(matrix)
+    return matrices
