@@ -28,7 +28,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -245,38 +245,43 @@ def _split_statistics(scores: Floats) -> Floats:
 
 
 def _arc_statistics(scores: Floats) -> Floats:
-    """The largest |z| of any arc for each row of `scores` (m, n)."""
+    """The largest |z| of any arc for each row of `scores` (m, n), as in `_best_arc`."""
+    n = scores.shape[1]
+    sums = np.concatenate([np.zeros((len(scores), 1)), np.cumsum(scores, axis=1)], axis=1)
+    spread = (scores[0] ** 2).sum() / (n - 1)
     best = np.zeros(len(scores))
-    for _, z in _arcs(scores):
+    for length in range(LEAST, n - LEAST + 1):
+        z = np.abs(sums[:, length:] - sums[:, : n - length + 1])
+        z[:, 1:LEAST] = 0
+        z[:, n - length - LEAST + 1 : n - length] = 0
+        z /= math.sqrt(spread * length * (n - length) / n)
         np.maximum(best, z.max(axis=1), out=best)
     return best
 
 
 def _best_arc(scores: Floats) -> tuple[float, int, int]:
-    """The largest |z| of any arc, and its begin and end."""
-    best = (-1.0, 0, 0)
-    for length, z in _arcs(scores[None, :]):
-        begin = int(z[0].argmax())
-        if z[0, begin] > best[0]:
-            best = (float(z[0, begin]), begin, begin + length)
-    return best
-
-
-def _arcs(scores: Floats) -> Iterator[tuple[int, Floats]]:
-    """For every length of arc, |z| of the arcs of that length by where they begin: (m, begins).
+    """The largest |z| of any arc, and its begin and end.
 
     An arc is a run of neighbours; it and what is left on each of its sides hold LEAST values or,
-    at the ends of the series, none. Others have a z of 0.
+    at the ends of the series, none.
     """
-    n = scores.shape[1]
-    sums = np.concatenate([np.zeros((len(scores), 1)), np.cumsum(scores, axis=1)], axis=1)
-    spread = (scores[0] ** 2).sum() / (n - 1)
-    for length in range(LEAST, n - LEAST + 1):
-        z = np.abs(sums[:, length:] - sums[:, : n - length + 1])
-        z /= math.sqrt(spread * length * (n - length) / n)
-        z[:, 1:LEAST] = 0
-        z[:, n - length - LEAST + 1 : n - length] = 0
-        yield length, z
+    n = len(scores)
+    sums = np.concatenate([[0.0], np.cumsum(scores)])
+    spread = float((scores**2).sum()) / (n - 1)
+    z = np.abs(sums[None, :] - sums[:, None]) * _weights_of_arcs(n) / math.sqrt(spread)
+    begin, end = np.unravel_index(int(z.argmax()), z.shape)
+    return float(z[begin, end]), int(begin), int(end)
+
+
+@functools.lru_cache(maxsize=64)
+def _weights_of_arcs(n: int) -> Floats:
+    """By begin and end: 1 over the standard error of an arc's sum in units of spread, or 0."""
+    at = np.arange(n + 1)
+    length = at[None, :] - at[:, None]
+    side = (at == 0) | (at == n) | ((at >= LEAST) & (at <= n - LEAST))
+    allowed = (length >= LEAST) & (length <= n - LEAST) & side[:, None] & side[None, :]
+    error = np.sqrt(np.where(allowed, length * (n - length) / n, 1.0))
+    return np.asarray(allowed / error)
 
 
 def _described(values: Floats, low: int, at: int, high: int, p: float) -> ChangePoint:
