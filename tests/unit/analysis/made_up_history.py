@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from teiten.analysis.followed import PastRun
 from teiten.archive import Flag, RunWriter, TrialRecord, open_run
 from teiten.plan import make_plan
 from teiten.study import parse_study
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from teiten.archive import Run
+    from teiten.study import Study
 
 STUDY = """
 name = "nightly"
 title = {{ en = "Nightly", ja = "夜間測定" }}
 blocks = {blocks}
-seed = {seed}
+seed = 7
 [setup]
 data = {{ kind = "pgbench", scale = 10 }}
 load = {{ kind = "pgbench", script = "readonly.sql", duration_s = {duration_s} }}
@@ -75,38 +77,62 @@ class Made:
         return datetime.fromisoformat(self.date).replace(tzinfo=UTC).timestamp()
 
 
-def made_up_history(archive: Path, runs: Iterable[Made], noise: float = 0.005) -> list[Run]:
-    """Write the runs into `archive`, each trial's TPS with `noise` as its relative spread."""
+def past_runs(runs: Iterable[Made], noise: float = 0.005) -> list[PastRun]:
+    """The runs in memory, each trial's TPS with `noise` as its relative spread."""
     generator = random.Random(5)  # noqa: S311 - noise, not secrets
-    return [_write(archive, made, generator, noise) for made in runs]
+    past = []
+    for number, made in enumerate(runs):
+        study = study_of(made)
+        records = records_of(study, made, generator, noise)
+        past.append(PastRun(f"run-{number}", study, records, made.machine))
+    return past
 
 
-def _write(archive: Path, made: Made, generator: random.Random, noise: float) -> Run:
+def made_up_history(archive: Path, runs: Iterable[Made], noise: float = 0.005) -> list[Run]:
+    """Write the same runs into `archive`."""
+    made_runs = list(runs)
+    written = []
+    for made, past in zip(made_runs, past_runs(made_runs, noise), strict=True):
+        with RunWriter.create(archive, past.study, make_plan(past.study)) as writer:
+            writer.write_environment({"machine": dict(made.machine)} if made.machine else {})
+            for record in past.records:
+                writer.begin_trial(record.number)
+                writer.finish_trial(record)
+            written.append(open_run(writer.folder))
+    return written
+
+
+def study_of(made: Made) -> Study:
+    """The study of a run."""
     levels = "\n".join(f'"{k}" = {{ server = "{v}" }}' for k, v in made.levels.items())
     text = STUDY.format(
         blocks=made.blocks,
-        seed=generator.randrange(10**6),
         duration_s=made.duration_s,
         levels=levels,
         more=WORKLOADS if made.workloads else "",
         clients=list(made.clients),
     )
-    study = parse_study(text, where="test")
-    plan = make_plan(study)
+    return parse_study(text, where="test")
+
+
+def records_of(
+    study: Study, made: Made, generator: random.Random, noise: float
+) -> list[TrialRecord]:
+    """The trials of a run."""
     of_run = {label: generator.gauss(1, noise) for label in made.levels}
-    with RunWriter.create(archive, study, plan) as writer:
-        writer.write_environment({"machine": dict(made.machine)} if made.machine else {})
-        for trial in plan.trials[: made.only_trials]:
-            writer.begin_trial(trial.number)
-            labels = trial.treatment.levels
-            version, clients = labels["version"], int(labels["clients"])
-            tps = made.base_tps * clients**0.8 * made.factors.get(version, 1.0) * of_run[version]
-            tps *= generator.gauss(1, noise / 2)
-            if labels.get("workload") == "update":
-                tps /= 3
-            begin_s = made.at_s + 40.0 * trial.number
-            flag = Flag("steal", "Time was stolen.")
-            record = TrialRecord(
+    records = []
+    for trial in make_plan(study).trials[: made.only_trials]:
+        labels = trial.treatment.levels
+        version, clients = labels["version"], int(labels["clients"])
+        tps = made.base_tps * clients**0.8 * made.factors.get(version, 1.0) * of_run[version]
+        tps *= generator.gauss(1, noise / 2)
+        if labels.get("workload") == "update":
+            tps /= 3
+        begin_s = made.at_s + 40.0 * trial.number
+        flag = Flag("steal", "Time was stolen.")
+        responses = {"tps": tps, "latency_mean_ms": 1000 * clients / tps, "failed_tx": 0.0}
+        records.append(
+            TrialRecord(
                 number=trial.number,
                 block=trial.block,
                 treatment=trial.treatment.number,
@@ -115,9 +141,8 @@ def _write(archive: Path, made: Made, generator: random.Random, noise: float) ->
                 started_at_s=begin_s,
                 measured_at_s=begin_s + 5,
                 ended_at_s=begin_s + 35,
-                responses={"tps": tps, "latency_mean_ms": 1000 * clients / tps, "failed_tx": 0.0},
+                responses=responses,
                 flags=(flag,) if trial.number in made.flagged else (),
             )
-            writer.finish_trial(record)
-        writer.write_table([f.name for f in study.factor])
-        return open_run(writer.folder)
+        )
+    return records
