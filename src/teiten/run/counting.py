@@ -1,6 +1,8 @@
 """The counted phase of a trial: instructions per transaction by valgrind, one client, no clock.
 
-It has a server of its own after the measured one, so that it takes nothing from the measurement.
+It has a server of its own after the measured one, so that it takes nothing from the measurement,
+on a data directory of its own: what an update costs depends on what was done to its page before,
+and that is the same in all clones of an image.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ class CountingPhase:
         counter = callgrind.CallgrindCounter(self.work_dir)
         settings = {**setup.guc_settings(), **callgrind.SETTINGS}
         with self.instances.server_for(
-            trial, settings=settings, launcher=counter.launcher
+            trial, settings=settings, launcher=counter.launcher, fresh=True
         ) as server:
             assert isinstance(server, Cluster)  # noqa: S101 - preflight refuses all else
 

@@ -69,10 +69,12 @@ class Instances:
         *,
         settings: Mapping[str, str] | None = None,
         launcher: Sequence[str] = (),
+        fresh: bool = False,
     ) -> Iterator[Server]:
         """Start the server of a trial on its data directory; stop it at the end.
 
-        `settings` stand in for those of the set-up; `launcher` is a command to run it under.
+        `settings` stand in for those of the set-up; `launcher` is a command to run it under;
+        `fresh` gives it a clone of its own, whatever the reset policy.
 
         Raises:
             ServerCrashedError: it did not come up; carries what its log says.
@@ -83,18 +85,19 @@ class Instances:
         if isinstance(server, ForeignServer):
             yield server
             return
-        cluster = Cluster(server, self._directory(server, trial), self._workspace.socket_dir())
+        directory = self._clone(server, setup) if fresh else self._directory(server, trial)
+        cluster = Cluster(server, directory, self._workspace.socket_dir())
         self._workspace.adopt(cluster)
         try:
             cluster.start(setup.guc_settings() if settings is None else settings, launcher=launcher)
             yield cluster
-            if setup.reset != "trial":
+            if not fresh and setup.reset != "trial":
                 cluster.stop("fast")  # the next trial starts without recovery
         except BaseException:
             cluster.kill()
             self._forget(cluster.data_dir)
             raise
-        if setup.reset == "trial":
+        if fresh or setup.reset == "trial":
             cluster.kill()
             self._forget(cluster.data_dir)
 
@@ -108,15 +111,19 @@ class Instances:
         for old in [s for s in self._directories if s.period not in {0, trial.number, trial.block}]:
             self._forget(self._directories[old])
         if slot not in self._directories:
-            directory = self._workspace.new_dir("data") / "data"
-            # On the disk before anything is measured: what is written back later would be
-            # written back during the measurement.
-            try:
-                clone_image(images_dir() / key.digest, directory, sync=True)
-            except UnsoundImageError:  # removed or damaged since the run began
-                clone_image(self._image(server, setup), directory, sync=True)
-            self._directories[slot] = directory
+            self._directories[slot] = self._clone(server, setup)
         return self._directories[slot]
+
+    def _clone(self, server: Installation, setup: Setup) -> Path:
+        directory = self._workspace.new_dir("data") / "data"
+        image = images_dir() / _image_key(server, setup).digest
+        # On the disk before anything is measured: what is written back later would be written
+        # back during the measurement.
+        try:
+            clone_image(image, directory, sync=True)
+        except UnsoundImageError:  # removed or damaged since the run began
+            clone_image(self._image(server, setup), directory, sync=True)
+        return directory
 
     def _forget(self, directory: Path) -> None:
         """Remove a data directory that no later trial may use."""
