@@ -275,6 +275,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "about the {centre} F({df}, {df_residual}) = {f}, p {p}",
         "{centre}を基準にF({df}, {df_residual}) = {f}、p {p}",
     ),
+    "no_levene": (
+        "The trials are too few for Levene's test of equal variances.",
+        "試行数が少ないため、ルビーンの等分散性検定はできない。",
+    ),
     "anova": (
         "Analysis of variance of aligned rank transformed data",
         "整列ランク変換したデータの分散分析",
