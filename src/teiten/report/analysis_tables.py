@@ -31,9 +31,11 @@ _MORE_BLOCKS = 2
 _WHOLE = 1e-6
 
 
-def levene_table(analysis: ArtAnalysis, words: Words) -> Table:
-    """Levene's test about the mean, the median and, of logarithms, the median."""
+def levene_table(analysis: ArtAnalysis, words: Words) -> Table | None:
+    """Levene's test about the mean, the median and, of logarithms, the median; None without."""
     centres = [c for c in ("mean", "median", "log_median") if c in analysis.levene]
+    if not centres:
+        return None
     return Table(
         words("levene"),
         (words("levene_centre"), "F", "Df", "Df.res", "Pr(>F)", ""),
@@ -46,6 +48,8 @@ def levene_table(analysis: ArtAnalysis, words: Words) -> Table:
 def levene_sentence(analysis: ArtAnalysis, words: Words) -> str:
     """Levene's test about the mean and the median, in one sentence."""
     tests = [(c, analysis.levene[c]) for c in ("mean", "median") if c in analysis.levene]
+    if not tests:
+        return words("no_levene")
     return words(
         "levene_line",
         tests=words("separator").join(
