@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING
 
 from scipy import special
 
-from teiten.analysis.conclusions import Conclusions, Decision, Estimate, Verdict
+from teiten.analysis.conclusions import Decision, Estimate, Verdict
 from teiten.analysis.contrasts import Contrasts, contrasts
-from teiten.analysis.trials import response_groups
 from teiten.stats.equivalence import equivalence_p, log_margin
 from teiten.stats.power import Precision, blocks_to_decide, detectable_difference
 from teiten.stats.simultaneous import MaxT, sidak_level, sidak_p
@@ -33,25 +32,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from teiten.analysis.trials import ResponseGroup
-    from teiten.archive import TrialRecord
-    from teiten.study import Study
 
 ALPHA = 0.05
 _LARGEST_LOG = 700.0
 
 
-def conclude(study: Study, records: Sequence[TrialRecord]) -> Conclusions:
-    """Every verdict of the run's trials.
-
-    Verdicts come in the order of responses, groups and levels.
-    """
-    groups = response_groups(study, records)
-    verdicts = fixed_verdicts(groups, study.margin)
-    return Conclusions(study.margin, verdicts, ())
-
-
 def fixed_verdicts(groups: Sequence[ResponseGroup], margin: float) -> tuple[Verdict, ...]:
-    """The verdicts of the groups; those of one response are one family."""
+    """The verdicts of the groups in their order; those of one response are one family.
+
+    Groups without a reference, or without another level, have none.
+    """
     compared = [group for group in groups if group.others]
     groups_of = Counter(group.response for group in compared)
     sizes = Counter[str]()
