@@ -28,12 +28,14 @@ class Command:
 
     archive: Path
 
-    def __call__(self, *words: str, stdout: int | None = None) -> subprocess.CompletedProcess[str]:
+    def __call__(
+        self, *words: str, stdin: str = "", stdout: int | None = None
+    ) -> subprocess.CompletedProcess[str]:
         bound = ["setpriv", f"--bounding-set={_ALL_POWERFUL}"] if os.geteuid() == 0 else []
         return subprocess.run(
             [*bound, sys.executable, "-m", "teiten", *words],
             env={**os.environ, "TEITEN_ARCHIVE": str(self.archive), "COLUMNS": "200"},
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             stdout=subprocess.PIPE if stdout is None else stdout,
             stderr=subprocess.PIPE,
             text=True,
