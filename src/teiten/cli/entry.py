@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from teiten import __version__
-from teiten.cli import doctor, report, run, servers, studies, trend
+from teiten.cli import analyse, doctor, report, run, servers, studies, trend
 from teiten.errors import TeitenError
 from teiten.server.interrupt import InterruptedBySignalError, interruptible
 
@@ -47,6 +47,7 @@ app.command("run")(run.run)
 app.command("report")(report.report)
 app.command("runs")(report.runs)
 app.command("trend")(trend.trend)
+app.command("analyse")(analyse.analyse)
 app.command("studies")(studies.studies)
 app.command("show")(studies.show)
 app.add_typer(servers.app, name="servers")
