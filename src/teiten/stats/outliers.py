@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST = 10
-_SHARE = 5
+_SHARE = 10
 _FEWEST_DF = 4
 _ALONE = 1e-9
 
@@ -43,8 +43,9 @@ def find_outliers(
 ) -> Outliers | None:
     """Look for outliers among n values, given the regressors of their means, shape (n, p).
 
-    At most `MOST`, and at most a fifth of the residual degrees of freedom. None where too few of
-    these are left to tell an outlier, or nothing varies.
+    At most `MOST`, and at most a tenth of the residual degrees of freedom: of few values, a second
+    look would raise the level. None where too few of these are left to tell an outlier, or nothing
+    varies.
     """
     left = np.arange(len(response))
     steps: list[tuple[float, list[int]]] = []
