@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from teiten import __version__
-from teiten.cli import analyse, doctor, report, run, servers, studies, trend
+from teiten.cli import analyse, calibrate, doctor, report, run, servers, studies, trend
 from teiten.errors import TeitenError
 from teiten.server.interrupt import InterruptedBySignalError, interruptible
 
@@ -44,6 +44,7 @@ def _options(
 
 app.command("compare")(run.compare)
 app.command("run")(run.run)
+app.command("calibrate")(calibrate.calibrate)
 app.command("report")(report.report)
 app.command("runs")(report.runs)
 app.command("trend")(trend.trend)
