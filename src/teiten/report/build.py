@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from teiten.analysis.conclude import conclude
 from teiten.report.document import Report
 from teiten.report.layout import lay_out
 from teiten.report.sections.asked import asked
+from teiten.report.sections.calibration import calibration_section
 from teiten.report.sections.course import course
 from teiten.report.sections.cpu import cpu
 from teiten.report.sections.environment import environment
 from teiten.report.sections.ratios import ratio_tables
 from teiten.report.sections.reproduce import missing, moment, reproduce
+from teiten.report.sections.statistics import statistics
 from teiten.report.sections.trends import efficiency, resources, throughput
 from teiten.report.sections.verdict import verdict
 from teiten.report.sections.view import View
@@ -27,9 +30,11 @@ if TYPE_CHECKING:
 
 _SECTIONS = (
     verdict,
+    calibration_section,
     asked,
     throughput,
     ratio_tables,
+    statistics,
     efficiency,
     cpu,
     resources,
@@ -48,7 +53,7 @@ def build_report(run: Run, language: Language = "en") -> Report:
     """
     words = Words(language)
     layout = lay_out(run, language)
-    view = View(run, layout, words)
+    view = View(run, layout, words, conclude(run.study, run.records))
     began = moment(run.records[0].started_at_s) if run.records else "-"
     factors = [f"factor.{f.name}" for f in run.study.factor]
     return Report(

@@ -9,6 +9,7 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 _SMALL_PERCENT = 0.1
 _LEAST_PERCENT = 0.0001
 _SMALL_SPREAD = 0.002
+_MOST_DECIMALS = 4
 
 
 def figure(value: float | None, digits: int = 4) -> str:
@@ -48,6 +49,35 @@ def change_range(low: float, high: float) -> str:
         return f"±<{_LEAST_PERCENT}%" if half_percent else "±0%"
     decimals = -math.floor(math.log10(half_percent))
     return f"±{half_percent:.{decimals}f}%"
+
+
+def precision(low: float, high: float) -> int:
+    """Decimals of a percentage that its interval gives a meaning to: 1 to 4.
+
+    `low` and `high` are changes (ratios less 1).
+    """
+    half_percent = (high - low) * 50
+    if not math.isfinite(half_percent):
+        return 1
+    if half_percent <= 0:
+        return _MOST_DECIMALS
+    return min(_MOST_DECIMALS, max(1, math.ceil(-math.log10(half_percent))))
+
+
+def precise_change(value: float, decimals: int) -> str:
+    """A change (a ratio less 1) as a signed percentage with so many decimals."""
+    shown = round(100 * value, decimals)
+    sign = "" if shown == 0 else "+" if shown > 0 else MINUS
+    return f"{sign}{abs(shown):,.{decimals}f}%"
+
+
+def interval(low: float, high: float) -> str:
+    """An interval of a change (`-1.0% … +6.0%`), as precise as it is narrow."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return "-"
+    decimals = precision(low, high)
+    ends = precise_change(low, decimals), precise_change(high, decimals)
+    return f"{ends[0]}{NO_BREAK}…{NO_BREAK}{ends[1]}"
 
 
 def ratio_range(ratio: float, low: float, high: float, separator: str = " ") -> str:

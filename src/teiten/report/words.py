@@ -67,8 +67,12 @@ WORDS: dict[str, tuple[str, str]] = {
     "less": ("less", "少ない"),
     "decided_same": ("same within {margin}", "{margin}以内で同じ"),
     "undecided": ("undecided", "未決"),
+    "undecided_one": (
+        "undecided, 1 more block would decide",
+        "未決（あと1ブロックで決まる見込み）",
+    ),
     "undecided_blocks": (
-        "undecided, {n} more block(s) would decide",
+        "undecided, {n} more blocks would decide",
         "未決（あと{n}ブロックで決まる見込み）",
     ),
     "interval_95": ("95% interval", "95%区間"),
@@ -194,11 +198,11 @@ WORDS: dict[str, tuple[str, str]] = {
         (
             "Ratio of medians; in brackets the range of the ratios within blocks. Coloured: "
             "further from 1 than the margin of {margin}, and on the same side of 1 in every block. "
-            "Geometric means are of the ratios within blocks."
+            "“All” is the estimate of the verdict, with its 95% interval."
         ),
         (
             "中央値の比。括弧内は同一ブロック内の比の範囲。色付きは、1からの差が許容差{margin}を"
-            "超え、かつ全ブロックで1の同じ側にあるもの。幾何平均は同一ブロック内の比による。"
+            "超え、かつ全ブロックで1の同じ側にあるもの。「全体」は結論の推定値と95%区間。"
         ),
     ),
     # Statistics: the published analysis

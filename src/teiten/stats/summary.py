@@ -8,7 +8,6 @@ response are passed over.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -28,26 +27,6 @@ class Comparison:
     reference: str
     within: tuple[str, ...]
     block: str = "block"
-
-
-@dataclass(frozen=True)
-class Overall:
-    """One level against the reference over all `cells` (combinations of the other factors).
-
-    `ratio` is the geometric mean of the ratios within blocks; `cell_lowest` and `cell_highest` are
-    the extremes of that mean among the cells, `block_lowest` and `block_highest` its extremes among
-    the `blocks` blocks that are complete (None when no block is). So `ratio` lies within its
-    ranges.
-    """
-
-    level: str
-    cells: int
-    ratio: float
-    cell_lowest: float
-    cell_highest: float
-    blocks: int
-    block_lowest: float | None
-    block_highest: float | None
 
 
 def summarise(trials: pl.DataFrame, keys: Sequence[str], response: str) -> pl.DataFrame:
@@ -124,42 +103,6 @@ def ratios(trials: pl.DataFrame, comparison: Comparison, response: str) -> pl.Da
         .join(ranges, on=keys, how="left", maintain_order="left")
         .select(*keys, "ratio", pl.col("blocks").fill_null(0), "lowest", "highest")
     )
-
-
-def overall(trials: pl.DataFrame, comparison: Comparison, response: str) -> list[Overall]:
-    """Each level against the reference over all cells, in the order of appearance.
-
-    All means are geometric and of ratios within blocks, so that what differs between blocks (a
-    noisy hour) cancels. A block counts only when it has every cell: a mean over fewer cells is
-    another quantity. Where no block is complete, the mean is that of the cells' means.
-    """
-    pairs = block_ratios(trials, comparison, response).with_columns(pl.col("ratio").log())
-    results = []
-    for level in pairs[comparison.level].unique(maintain_order=True):
-        own = pairs.filter(pl.col(comparison.level) == level)
-        # With no other factor there is one cell: all pairs.
-        keys = list(comparison.within) or [comparison.level]
-        by_cell = own.group_by(keys).agg(pl.col("ratio").mean())["ratio"]
-        by_block = (
-            own.group_by(comparison.block)
-            .agg(pl.col("ratio").mean(), pl.len().alias("cells"))
-            .filter(pl.col("cells") == by_cell.len())["ratio"]
-            .to_list()
-        )
-        logs = by_block or by_cell.to_list()
-        results.append(
-            Overall(
-                level=str(level),
-                cells=by_cell.len(),
-                ratio=math.exp(sum(logs) / len(logs)),
-                cell_lowest=math.exp(min(by_cell.to_list())),
-                cell_highest=math.exp(max(by_cell.to_list())),
-                blocks=len(by_block),
-                block_lowest=math.exp(min(by_block)) if by_block else None,
-                block_highest=math.exp(max(by_block)) if by_block else None,
-            )
-        )
-    return results
 
 
 def direction(lowest: float, highest: float, margin: float) -> Direction:

@@ -10,6 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from teiten.analysis.conclude import conclude
 from teiten.archive import RunWriter, open_run
 from teiten.plan import make_plan
 from teiten.report import (
@@ -22,10 +23,11 @@ from teiten.report import (
     write_html,
     write_png,
 )
-from teiten.report.document import Chart, Paragraph, Table
+from teiten.report.document import Cell, Chart, Paragraph, Table
 from teiten.report.layout import lay_out
 from teiten.report.sections.environment import differences
 from teiten.report.words import WORDS
+from teiten.responses import RESPONSES
 from teiten.study import parse_study
 
 if TYPE_CHECKING:
@@ -103,6 +105,7 @@ def test_every_chapter_of_the_published_decks_is_there(report: Report) -> None:
         "asked",
         "throughput",
         "ratios",
+        "statistics",
         "efficiency",
         "cpu",
         "resources",
@@ -139,13 +142,34 @@ def test_every_trial_is_a_dot(english: Report, run: Run) -> None:
     assert {row["trial"] for rows in dots for row in rows} == set(run.trials["trial"])
 
 
-def test_the_verdict_claims_nothing_that_the_blocks_do_not_show(english: Report) -> None:
+def test_the_verdict_tells_each_change_with_its_interval_and_what_cannot_be_shown(
+    english: Report, run: Run
+) -> None:
     verdict = english.sections[0]
     words = " ".join(b.text for b in verdict.blocks if isinstance(b, Paragraph))
     assert "18.1 against 17.7" in words
-    assert "no statistical claim" in words
     assert "flagged" in words
-    assert not re.search(r"\bp\s*[<=]|significan|confiden", words)
+    assert "What 3 block(s) cannot show: a change of Throughput (TPS)" in words
+    told = conclude(run.study, run.records).verdicts
+    table = next(b for b in verdict.blocks if isinstance(b, Table))
+    assert [row[0].text for row in table.rows] == [RESPONSES[v.response].en for v in told]
+    for v, row in zip(told, table.rows, strict=True):
+        ends = [float(x) / 100 for x in re.findall(r"-?[\d.]+(?=%)", _plain(row[2].text))]
+        # Printed with the decimals that the interval gives a meaning to.
+        assert ends == pytest.approx([v.overall.lower, v.overall.upper], rel=0.1, abs=1e-6)
+
+
+def test_a_decision_is_told_in_the_words_of_its_response(english: Report, run: Run) -> None:
+    table = next(b for b in english.sections[0].blocks if isinstance(b, Table))
+    words = {row[0].text: row[3] for row in table.rows}
+    found = {v.response: v for v in conclude(run.study, run.records).verdicts}
+    counted = found["instructions_per_tx"]
+    assert counted.decision == "higher", "the made-up run takes 6.7% more instructions"
+    assert words["User instructions per transaction"] == Cell("more", "worse")
+
+
+def _plain(text: str) -> str:
+    return text.replace("\N{MINUS SIGN}", "-").replace(",", "")
 
 
 def test_flagged_trials_are_listed_with_their_sentences(english: Report, run: Run) -> None:
@@ -164,7 +188,7 @@ def test_ratio_table_has_the_decks_shape(english: Report) -> None:
     section = next(s for s in english.sections if s.slug == "ratios")
     table = next(b for b in section.blocks if isinstance(b, Table))
     assert table.header == ("Clients", "17.7", "18.1", "18.1 / 17.7")
-    assert [row[0].text for row in table.rows] == ["1", "8", "64", "geometric mean"]
+    assert [row[0].text for row in table.rows] == ["1", "8", "64", "all (95% interval)"]
     ratio = float(table.rows[0][3].text.split()[0])
     medians = [float(cell.text.replace(",", "")) for cell in table.rows[0][1:3]]
     assert ratio == pytest.approx(medians[1] / medians[0], abs=0.001)

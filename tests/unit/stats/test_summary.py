@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -12,7 +11,6 @@ from teiten.stats.summary import (
     Comparison,
     block_ratios,
     direction,
-    overall,
     ratios,
     summarise,
 )
@@ -77,22 +75,10 @@ def test_published_ratios_of_2024_are_ratios_of_medians() -> None:
     assert ratios(frame, BY_CLIENTS, "tps")["ratio"].to_list() == [pytest.approx(1.04)]
 
 
-def test_overall_is_the_geometric_mean_over_cells_and_over_complete_blocks() -> None:
-    missing_one = TWO_BLOCKS.filter(
-        ~((pl.col("block") == 2) & (pl.col("version") == "18.1") & (pl.col("clients") == 8))
-    )
-    (found,) = overall(missing_one, BY_CLIENTS, "tps")
-    assert found.cells == 2
-    assert found.ratio == pytest.approx(math.sqrt(1.1 * 0.95))
-    assert found.blocks == 1  # the second block lacks a cell, and a mean without it is another
-    assert found.block_lowest == found.block_highest == pytest.approx(math.sqrt(1.1 * 0.95))
-
-
 def test_a_zero_has_no_ratio() -> None:
     frame = trials([(1, "17.7", 1, 0.0), (1, "18.1", 1, 5.0)])
     assert ratios(frame, BY_CLIENTS, "tps").is_empty()
     assert block_ratios(frame, BY_CLIENTS, "tps").is_empty()
-    assert overall(frame, BY_CLIENTS, "tps") == []
 
 
 def test_a_study_with_one_factor_is_compared_as_a_whole() -> None:
@@ -111,14 +97,10 @@ def test_ratios_do_not_depend_on_the_unit(pairs: list[tuple[float, float]], unit
     ]
     frame = trials(rows)
     scaled = frame.with_columns(pl.col("tps") * unit)
-    (one,), (other,) = (overall(f, BY_CLIENTS, "tps") for f in (frame, scaled))
-    assert other.ratio == pytest.approx(one.ratio)
-    assert other.block_lowest == pytest.approx(one.block_lowest)
-    assert one.block_lowest is not None
-    assert one.block_highest is not None
-    slack = 1 + 1e-12
-    assert one.block_lowest <= one.ratio * slack
-    assert one.ratio <= one.block_highest * slack
+    one, other = (ratios(f, BY_CLIENTS, "tps").row(0, named=True) for f in (frame, scaled))
+    assert other["ratio"] == pytest.approx(one["ratio"])
+    assert other["lowest"] == pytest.approx(one["lowest"])
+    assert one["lowest"] <= one["highest"]
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from teiten.report.document import Cell, Paragraph, Section, Table, Tone
+from teiten.report.document import FRAME_MARK, Cell, Paragraph, Section, Table, Tone
+from teiten.report.layout import Place
 from teiten.report.numbers import figure, ratio_figure, ratio_range
 from teiten.report.sections.verdict import HEADLINES, in_words
-from teiten.stats.summary import direction, overall, ratios, summarise
+from teiten.stats.summary import direction, ratios, summarise
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from teiten.report.sections.view import View
 
-_FEW_COLUMNS = 4
+_HALF_CHARACTERS = 54
 
 
 def ratio_tables(view: View) -> Section | None:
@@ -23,13 +27,17 @@ def ratio_tables(view: View) -> Section | None:
     if len(view.layout.levels) < 2 or not names:  # noqa: PLR2004 - a ratio needs two
         return None
     tables = tuple(_table(view, name) for name in names)
-    title = view.words("ratios", reference=view.layout.reference)
-    return Section(
-        "ratios",
-        title,
-        (Paragraph(view.words("ratio_note", margin=view.margin_text)), *tables),
-        brief=True,
-    )
+    w = view.words
+    notes = [Paragraph(w("ratio_note", margin=view.margin_text))]
+    tested = {found.of.response for found in view.analysed if found.analysis is not None}
+    if tested:
+        responses = w("separator").join(view.title(name) for name in names if name in tested)
+        reference = view.layout.reference
+        notes.append(
+            Paragraph(w("framed_note", mark=FRAME_MARK, reference=reference, responses=responses))
+        )
+    title = w("ratios", reference=view.layout.reference)
+    return Section("ratios", title, (*notes, *tables), brief=True)
 
 
 def _table(view: View, response: str) -> Table:
@@ -75,9 +83,15 @@ def _table(view: View, response: str) -> Table:
         tuple(header),
         tuple(rows),
         tuple(numeric),
-        half_width=len(header) <= _FEW_COLUMNS,
+        half_width=_is_narrow(rows),
         brief=response in HEADLINES,
     )
+
+
+def _is_narrow(rows: Sequence[Sequence[Cell]]) -> bool:
+    """Whether two such tables fit side by side without cutting a figure."""
+    widest = (max(len(cell.text) for cell in column) for column in zip(*rows, strict=True))
+    return sum(widest) <= _HALF_CHARACTERS
 
 
 def _medians(view: View, panel: str, x: str | None, response: str) -> list[Cell]:
@@ -96,6 +110,7 @@ def _ratios(view: View, others: list[str], panel: str, x: str | None, response: 
             named=True
         )
     }
+    framed = view.framed(response)
     cells = []
     for level in others:
         row = found.get(level)
@@ -106,27 +121,28 @@ def _ratios(view: View, others: list[str], panel: str, x: str | None, response: 
         tone: Tone = "plain"
         if blocks > 1 and abs(row["ratio"] - 1) > view.run.study.margin:
             tone = view.tone(response, direction(low, high, view.run.study.margin))
-        cells.append(
-            Cell(_ratio_text(row["ratio"], blocks, low, high, narrow=len(others) > 1), tone)
-        )
+        text = _ratio_text(row["ratio"], blocks, low, high, narrow=len(others) > 1)
+        cells.append(Cell(text, tone, framed=Place(panel, x, level) in framed))
     return cells
 
 
 def _overall(view: View, others: list[str], panel: str, response: str) -> list[Cell]:
+    """The ratio over all levels along x, with its 95% interval: the verdict's own estimate."""
     found = {
-        o.level: o for o in overall(view.layout.of_panel(panel), view.layout.comparison, response)
+        v.level: v
+        for v in view.conclusions.verdicts
+        if v.response == response and view.layout.panel_of(v.group) == panel
     }
     cells = []
     for level in others:
-        o = found.get(level)
-        if o is None:
+        if (v := found.get(level)) is None:
             cells.append(Cell("-"))
             continue
-        tone = in_words(view, response, o)[1]
-        text = _ratio_text(
-            o.ratio, o.blocks, o.block_lowest, o.block_highest, narrow=len(others) > 1
-        )
-        cells.append(Cell(text, tone))
+        separator = "\n" if len(others) > 1 else " "
+        ratio, ends = 1 + v.overall.change, (1 + v.overall.lower, 1 + v.overall.upper)
+        known = all(map(math.isfinite, ends))
+        text = ratio_range(ratio, *ends, separator=separator) if known else ratio_figure(ratio)
+        cells.append(Cell(text, in_words(view, v)[1]))
     return cells
 
 

@@ -103,8 +103,14 @@ def _trend(view: View, response: str, *, half_width: bool = False) -> list[Block
     layout = view.layout
     axis_title = view.unit(response) if half_width else view.title(response, unit=True)
     log_title = f"{axis_title}, {w('log_scale')}" if response.startswith("latency_") else ""
+    framed = view.framed(response)
     specification = along_x.absolute(
-        layout, response, title=axis_title, half_width=half_width, log_title=log_title
+        layout,
+        response,
+        title=axis_title,
+        half_width=half_width,
+        log_title=log_title,
+        framed=framed,
     )
     description = w(
         "trend_description",
@@ -114,6 +120,8 @@ def _trend(view: View, response: str, *, half_width: bool = False) -> list[Block
         medians=view.medians_in_words(response),
     )
     caption = w("trend_caption" if layout.x_is_numeric else "trend_caption_ticks")
+    if framed:
+        caption = f"{caption} {w('framed_caption', reference=layout.reference)}"
     return [
         Chart(
             response.replace("_", "-"),

@@ -1,40 +1,60 @@
-"""The verdict: what a reader in a hurry takes away, without claims the data do not carry."""
+"""The verdict: what a reader in a hurry takes away, with how sure it is."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from teiten.report.charts import along_x
-from teiten.report.document import Block, Cell, Chart, Paragraph, Section, Table, Tone
-from teiten.report.numbers import change, change_range
+from teiten.report.document import Block, Cell, Chart, Items, Paragraph, Section, Table, Tone
+from teiten.report.numbers import change, interval, precise_change, precision
+from teiten.report.sections.calibration import calibration_blocks
 from teiten.report.sections.environment import differences, distinct
-from teiten.stats.summary import Overall, direction, overall
 
 if TYPE_CHECKING:
-    from teiten.report.layout import Group
+    from collections.abc import Sequence
+
+    from teiten.analysis.conclusions import Caution, Verdict
     from teiten.report.sections.view import View
 
 HEADLINES = ("tps", "instructions_per_tx", "callgrind_instructions_per_tx")
+_SPEEDS = ("tps", "latency_")
 
 
 def verdict(view: View) -> Section:
-    """Sentences, the headline chart, and a table of all responses."""
+    """Sentences, what the run cannot show, the headline chart, and a table of all responses."""
     w = view.words
     layout = view.layout
     if len(layout.levels) < 2:  # noqa: PLR2004 - a comparison needs two
         text = w("no_reference", factor=layout.title(layout.compared))
         blocks: list[Block] = [Paragraph(text, role="verdict")]
-        return Section("verdict", w("verdict"), (*blocks, *_cautions(view)), brief=True)
-    results = _results(view)
-    blocks = list(_sentences(view, results))
+        return Section("verdict", w("verdict"), (*blocks, *_remarks(view)), brief=True)
+    verdicts = view.conclusions.verdicts
+    blocks = list(_sentences(view))
     if not blocks:
         blocks.append(Paragraph(w("no_verdict", reference=layout.reference), role="verdict"))
-    blocks += _cautions(view)
-    if any(response == "tps" for _, response, _ in results):
+    blocks += _remarks(view)
+    if any(v.response == "tps" for v in verdicts):
         blocks.append(headline_chart(view, "tps"))
-    if results:
-        blocks.append(_table(view, results))
+    if verdicts:
+        blocks.append(_table(view, verdicts))
     return Section("verdict", w("verdict"), tuple(blocks), brief=True)
+
+
+def in_words(view: View, verdict: Verdict) -> tuple[str, Tone]:
+    """A decision in the words of its response, and whether it is an improvement."""
+    w = view.words
+    if verdict.decision == "same":
+        return w("decided_same", margin=view.margin_text), "plain"
+    if verdict.decision == "undecided":
+        if verdict.more_blocks is None:
+            return w("undecided"), "plain"
+        key = "undecided_one" if verdict.more_blocks == 1 else "undecided_blocks"
+        return w(key, n=verdict.more_blocks), "plain"
+    tone = view.tone(verdict.response, verdict.decision)
+    if verdict.response.startswith(_SPEEDS):
+        return w({"better": "faster", "worse": "slower"}.get(tone, verdict.decision)), tone
+    return w({"higher": "more", "lower": "less"}[verdict.decision]), tone
 
 
 def headline_chart(view: View, response: str) -> Chart:
@@ -50,9 +70,9 @@ def headline_chart(view: View, response: str) -> Chart:
     )
     caption = w("headline_caption", reference=layout.reference, margin=view.margin_text)
     results = [
-        f"{group.title}{': ' if group.title else ''}{o.level} {change(o.ratio)}"
-        for group, name, o in _results(view)
-        if name == response
+        f"{view.group_words(v.group)}{': ' if v.group else ''}{v.level} {_estimate(view, v)}"
+        for v in view.conclusions.verdicts
+        if v.response == response
     ]
     return Chart(
         f"change-{response.replace('_', '-')}",
@@ -63,125 +83,107 @@ def headline_chart(view: View, response: str) -> Chart:
     )
 
 
-def in_words(view: View, response: str, result: Overall) -> tuple[str, Tone]:
-    """What the blocks have in common, and whether that is an improvement."""
-    w = view.words
-    if result.block_lowest is None or result.block_highest is None:
-        return w("seen_never"), "plain"
-    if result.blocks == 1:
-        return w("seen_once"), "plain"
-    margin = view.run.study.margin
-    seen = direction(result.block_lowest, result.block_highest, margin)
-    tone = view.tone(response, seen)
-    key = {"better": "seen_better", "worse": "seen_worse"}.get(tone, f"seen_{seen}")
-    beyond = abs(result.ratio - 1) > margin
-    return w(key, margin=view.margin_text), tone if beyond else "plain"
-
-
-def _results(view: View) -> list[tuple[Group, str, Overall]]:
-    """(group, response, level against the reference), for all that can be compared."""
-    layout = view.layout
-    return [
-        (group, response, result)
-        for group in layout.groups
-        for response in view.ratio_responses()
-        for result in sorted(
-            overall(group.trials, layout.comparison, response),
-            key=lambda o: layout.levels.index(o.level),
-        )
-    ]
-
-
-def _sentences(view: View, results: list[tuple[Group, str, Overall]]) -> list[Block]:
-    """One paragraph for each level and group, with a sentence for each headline response."""
+def _sentences(view: View) -> list[Block]:
+    """One paragraph for each group and level, with a sentence for each headline response."""
     w = view.words
     blocks: list[Block] = []
-    for group in view.layout.groups:
+    for group in view.groups():
         for level in view.layout.levels:
             chosen = [
-                (response, result)
+                v
                 for response in HEADLINES
-                for g, r, result in results
-                if g.title == group.title and r == response and result.level == level
+                for v in view.conclusions.verdicts
+                if v.response == response and v.group == group and v.level == level
             ]
             if chosen:
                 what = w("against", level=level, reference=view.layout.reference)
-                where = w("in_panel", panel=group.title) if group.title else ""
-                sentences = w("space").join(_sentence(view, *one) for one in chosen)
+                where = w("in_panel", panel=view.group_words(group)) if group else ""
+                sentences = w("space").join(_sentence(view, v) for v in chosen)
                 text = w("verdict_of", what=what, panel=where, sentences=sentences)
-                tone = in_words(view, *chosen[0])[1]
-                blocks.append(Paragraph(text, role="verdict", tone=tone))
+                blocks.append(Paragraph(text, role="verdict", tone=in_words(view, chosen[0])[1]))
     return blocks
 
 
-def _sentence(view: View, response: str, result: Overall) -> str:
-    w = view.words
-    x = view.layout.title(view.layout.x)
-    details = []
-    if result.cells > 1:
-        seen = change_range(result.cell_lowest, result.cell_highest)
-        details.append(w("over_cells", n=result.cells, x=x, range=seen))
-    if result.blocks > 1 and result.block_lowest is not None and result.block_highest is not None:
-        seen = change_range(result.block_lowest, result.block_highest)
-        details.append(w("over_blocks", n=result.blocks, range=seen))
-    return w(
+def _sentence(view: View, verdict: Verdict) -> str:
+    return view.words(
         "verdict_sentence",
-        response=view.title(response),
-        change=change(result.ratio),
-        details=w("in_brackets", text=w("separator").join(details)) if details else "",
-        seen=in_words(view, response, result)[0],
+        response=view.title(verdict.response),
+        change=_estimate(view, verdict),
+        seen=in_words(view, verdict)[0],
     )
 
 
-def _table(view: View, results: list[tuple[Group, str, Overall]]) -> Table:
+def _estimate(view: View, verdict: Verdict) -> str:
+    """`+2.4% (95% interval -1.0% … +6.0%)`."""
+    o = verdict.overall
+    shown = precise_change(o.change, precision(o.lower, o.upper))
+    return view.words("estimate", change=shown, interval=interval(o.lower, o.upper))
+
+
+def _table(view: View, verdicts: Sequence[Verdict]) -> Table:
     w = view.words
     layout = view.layout
-    others = [level for level in layout.levels if level != layout.reference]
-    with_group = bool(layout.group_title)
-    with_x = layout.has_x and layout.x_is_numeric
-    with_level = len(others) > 1
+    with_group = any(v.group for v in verdicts)
+    with_level = len(layout.levels) > 2  # noqa: PLR2004 - else the title names the level
     rows = []
-    for group, response, o in results:
-        words, tone = in_words(view, response, o)
-        cells = [Cell(group.label)] if with_group else []
-        cells.append(Cell(view.title(response)))
+    for v in verdicts:
+        words, tone = in_words(view, v)
+        cells = [Cell(", ".join(v.group.values()))] if with_group else []
+        cells.append(Cell(view.title(v.response)))
         if with_level:
-            cells.append(Cell(o.level))
-        cells.append(Cell(change(o.ratio), tone))
-        if with_x:
-            over_x = change_range(o.cell_lowest, o.cell_highest) if o.cells > 1 else "-"
-            cells.append(Cell(over_x))
-        by_block = "-"
-        if o.blocks > 1 and o.block_lowest is not None and o.block_highest is not None:
-            by_block = change_range(o.block_lowest, o.block_highest)
-        rows.append((*cells, Cell(by_block), Cell(words, tone)))
-    words_first = ([layout.group_title] if with_group else []) + [w("response")]
-    words_first += [layout.title(layout.compared)] if with_level else []
-    figures = [w("change_overall")]
-    figures += [w("range_cells", x=layout.title(layout.x))] if with_x else []
-    figures.append(w("range_blocks"))
-    numeric = (*(False for _ in words_first), *(True for _ in figures), False)
+            cells.append(Cell(v.level))
+        cells.append(Cell(precise_change(v.overall.change, precision(*_ends(v))), tone))
+        cells.append(Cell(interval(*_ends(v))))
+        cells.append(Cell(words, tone))
+        cells.append(Cell(_percent(v.detectable)))
+        rows.append(tuple(cells))
+    header = [layout.group_title] if with_group else []
+    header.append(w("response"))
+    header += [layout.title(layout.compared)] if with_level else []
+    words_first = len(header)
+    header += [w("change_overall"), w("interval_95"), w("verdict"), w("detectable")]
+    numeric = (*(False for _ in range(words_first)), True, True, False, True)
+    others = [level for level in layout.levels if level != layout.reference]
     title = (
         w("verdict_table", reference=layout.reference)
         if with_level
         else w("against", level=others[0], reference=layout.reference)
     )
-    return Table(title, (*words_first, *figures, w("seen")), tuple(rows), numeric)
+    return Table(title, tuple(header), tuple(rows), numeric, note=w("detectable_note"))
 
 
-def _cautions(view: View) -> list[Block]:
+def _ends(verdict: Verdict) -> tuple[float, float]:
+    return verdict.overall.lower, verdict.overall.upper
+
+
+def _percent(value: float | None) -> str:
+    if value is None or not math.isfinite(value):
+        return "-"
+    return f"{100 * value:.2g}%" if value < 1 else f"{100 * value:.0f}%"
+
+
+def _remarks(view: View) -> list[Block]:
+    """How the verdicts were reached, what they cannot show, and what else differs."""
     w = view.words
-    study = view.run.study
-    planned = len(view.run.plan.trials)
-    done = view.layout.trials.height
+    run = view.run
+    verdicts = view.conclusions.verdicts
+    sentences = []
+    if verdicts:
+        method = "method_always_valid" if verdicts[0].method == "always valid" else "method_mixed"
+        sentences.append(w(method, margin=view.margin_text, n=max(v.blocks for v in verdicts)))
+        sentences += _limits(view)
+    done, planned = len(run.records), run.planned_trials
     flagged = int(view.layout.trials["flagged"].sum())
-    sentences = [w("no_claim", n=study.blocks, margin=view.margin_text)] if done else []
     if done < planned:
         sentences.append(w("incomplete", done=done, planned=planned))
     if flagged:
         sentences.append(w("flagged_included", n=flagged, all=done))
     notes: list[Block] = [Paragraph(w("space").join(sentences), role="note")] if sentences else []
-    servers = view.run.environment.get("servers", {})
+    notes += calibration_blocks(view)
+    if cautions := view.conclusions.cautions:
+        notes.append(Paragraph(w("cautions"), role="note"))
+        notes.append(Items(tuple(_caution(view, c) for c in cautions)))
+    servers = run.environment.get("servers", {})
     if differing := differences(servers):
         labels = distinct(servers)
         values_of = (
@@ -190,3 +192,35 @@ def _cautions(view: View) -> list[Block]:
         )
         notes.append(Paragraph(w("also_differ", what=w("separator").join(values_of)), role="note"))
     return notes
+
+
+def _limits(view: View) -> list[str]:
+    """What so few blocks cannot show, of throughput."""
+    found = [v for v in view.conclusions.verdicts if v.response == "tps" and v.detectable]
+    if not found:
+        return []
+    worst = max(found, key=lambda v: v.detectable or 0.0)
+    where = view.words("in_panel", panel=view.group_words(worst.group)) if worst.group else ""
+    return [
+        view.words(
+            "cannot_show",
+            n=worst.blocks,
+            response=view.title("tps"),
+            panel=where,
+            size=_percent(worst.detectable),
+        )
+    ]
+
+
+def _caution(view: View, caution: Caution) -> str:
+    w = view.words
+    where = w("in_panel", panel=view.group_words(caution.group)) if caution.group else ""
+    figure = "" if caution.figure is None else change(1 + caution.figure)
+    return w(
+        f"caution_{caution.kind.replace(' ', '_').replace('-', '_')}",
+        response=view.title(caution.response),
+        panel=where,
+        figure=figure,
+        trials=", ".join(str(n) for n in caution.trials),
+        p=f"{caution.p:.2g}" if caution.p >= 0.0001 else "<0.0001",  # noqa: PLR2004
+    )

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from teiten.analysis.roles import roles_of
 from teiten.analysis.trials import verdict_responses
+from teiten.report.analysed import Analysed, analyse_run, significant_places
 from teiten.report.document import Cell, Table, Tone
 from teiten.report.numbers import figure
 from teiten.responses import RESPONSES
 from teiten.stats.summary import Direction, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from teiten.analysis.conclusions import Conclusions
     from teiten.archive import Run
-    from teiten.report.layout import Layout
+    from teiten.report.layout import Layout, Place
     from teiten.report.words import Words
 
 
@@ -26,6 +30,21 @@ class View:
     run: Run
     layout: Layout
     words: Words
+    conclusions: Conclusions
+
+    @cached_property
+    def analysed(self) -> tuple[Analysed, ...]:
+        """The published analysis of the responses that the report tells it of."""
+        return analyse_run(self.run)
+
+    def framed(self, response: str) -> frozenset[Place]:
+        """Where the response differs significantly from the reference; those places are framed."""
+        return frozenset(
+            place
+            for analysed in self.analysed
+            if analysed.of.response == response
+            for place in significant_places(analysed, self.run, self.layout)
+        )
 
     @property
     def margin_text(self) -> str:
@@ -48,6 +67,17 @@ class View:
     def ratio_responses(self) -> list[str]:
         """Recorded responses for which a ratio to the reference means something."""
         return list(verdict_responses(self.run.study, self.run.records))
+
+    def groups(self) -> tuple[Mapping[str, str], ...]:
+        """The groups of trials that verdicts are given of (see `Roles.group_keys`)."""
+        return roles_of(self.run.study).group_keys()
+
+    def group_words(self, group: Mapping[str, str]) -> str:
+        """A group in words, such as `Workload: read`."""
+        factors = {f.name: f for f in self.run.study.factor}
+        return ", ".join(
+            f"{self.layout.title(factors[name])}: {label}" for name, label in group.items()
+        )
 
     def tone(self, response: str, direction: Direction) -> Tone:
         """Whether a direction is an improvement."""
