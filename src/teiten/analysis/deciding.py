@@ -77,7 +77,7 @@ def asked_verdicts(study: Study, records: Sequence[TrialRecord]) -> tuple[Verdic
             can be compared.
     """
     named = expand(study.until_decided.responses) if study.until_decided else ()
-    verdicts = conclude_always_valid(study, records, named or DECIDED_BY_DEFAULT)
+    verdicts = conclude_always_valid(study, records, responses_to_decide(study))
     compared = {v.response for v in verdicts}
     missing = [name for name in named if name not in compared]
     if missing or not compared:
@@ -88,6 +88,12 @@ def asked_verdicts(study: Study, records: Sequence[TrialRecord]) -> tuple[Verdic
             f"here (--decide-on {' or '.join(others) or 'RESPONSE'})."
         )
     return verdicts
+
+
+def responses_to_decide(study: Study) -> tuple[str, ...]:
+    """The responses on which a run goes on, as far as they are recorded."""
+    named = expand(study.until_decided.responses) if study.until_decided else ()
+    return named or DECIDED_BY_DEFAULT
 
 
 def undecided(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:

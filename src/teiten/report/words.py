@@ -51,6 +51,29 @@ WORDS: dict[str, tuple[str, str]] = {
             "持つ。「同じ」は区間全体が許容差{margin}に収まることを意味する。"
         ),
     ),
+    "enumerate": (", ", "・"),
+    "ended_decided": (
+        "It ended after {blocks} blocks, when all changes of {what} were decided.",
+        "{blocks}ブロック後、{what}の全ての変化が決着して終了した。",
+    ),
+    "ended_budget": (
+        (
+            "It ended after {blocks} block(s), when its time budget was spent; what was to be "
+            "decided was {what}. `teiten run --resume` with a larger `--budget` goes on."
+        ),
+        (
+            "{blocks}ブロック後、時間の予算を使い切って終了した（判定対象：{what}）。"
+            "`teiten run --resume`と、より大きい`--budget`で続けられる。"
+        ),
+    ),
+    "ended_last_block": (
+        "It ended after {blocks} blocks, the most that it may have; to be decided was {what}.",
+        "上限の{blocks}ブロックで終了した（判定対象：{what}）。",
+    ),
+    "not_decided_yet": (
+        "It was cut off before all changes of {what} were decided.",
+        "{what}の全ての変化が決着する前に中断された。",
+    ),
     "cannot_show": (
         (
             "What {n} block(s) cannot show: a change of {response}{panel} below {size} is found "

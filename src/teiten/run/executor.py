@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from polars.exceptions import PolarsError
 
 from teiten.archive import RunWriter, open_run
+from teiten.archive.calibration import quote_newest
 from teiten.archive.writer import read_records
 from teiten.durations import duration_text
 from teiten.environment import describe_machine, describe_server
@@ -225,6 +226,7 @@ class _Execution:
         }
         self._environment.setdefault("servers", {})
         self._writer.write_environment(self._environment)
+        quote_newest(self._writer.folder, self._environment["machine"])
         return TrialRunner(
             study=self._study,
             ready=self._ready,

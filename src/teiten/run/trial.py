@@ -82,13 +82,15 @@ class TrialRunner:
         load, observations = measured.load, measured.observations
         _keep_load_files(load, raw)
         responses = responses_of(load, observations, measured.baseline)
+        facts: dict[str, float] = {"log_sampling_rate": load.sampling_rate}
         if self.counting is not None and "callgrind" in setup.observe:
             self.progress.stage("count instructions")
+            counting_began_s = time.monotonic()
             try:
                 responses["callgrind_instructions_per_tx"] = self.counting.count(trial, raw)
             except TeitenError as error:  # what was measured before is whole without it
                 notes.append(f"Instructions were not counted: {error}")
-        facts: dict[str, float] = {"log_sampling_rate": load.sampling_rate}
+            facts["counting_s"] = time.monotonic() - counting_began_s
         for observation in observations:
             facts |= observation.facts
         if restarts:

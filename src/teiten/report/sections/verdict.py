@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from teiten.analysis.deciding import responses_to_decide
 from teiten.report.charts import along_x
 from teiten.report.document import Block, Cell, Chart, Items, Paragraph, Section, Table, Tone
 from teiten.report.numbers import change, interval, precise_change, precision
@@ -172,6 +173,7 @@ def _remarks(view: View) -> list[Block]:
         method = "method_always_valid" if verdicts[0].method == "always valid" else "method_mixed"
         sentences.append(w(method, margin=view.margin_text, n=max(v.blocks for v in verdicts)))
         sentences += _limits(view)
+    sentences += _course(view)
     done, planned = len(run.records), run.planned_trials
     flagged = int(view.layout.trials["flagged"].sum())
     if done < planned:
@@ -192,6 +194,22 @@ def _remarks(view: View) -> list[Block]:
         )
         notes.append(Paragraph(w("also_differ", what=w("separator").join(values_of)), role="note"))
     return notes
+
+
+def _course(view: View) -> list[str]:
+    """How a run that goes on until decided came to its end, or that it did not."""
+    run = view.run
+    if run.study.until_decided is None:
+        return []
+    told = {v.response for v in view.conclusions.verdicts}
+    names = [view.title(r) for r in responses_to_decide(run.study) if r in told]
+    what = view.words("enumerate").join(names)
+    if run.stop is not None:
+        key = {"decided": "ended_decided", "budget spent": "ended_budget"}[run.stop.reason]
+        return [view.words(key, blocks=run.stop.blocks, what=what)]
+    if run.may_end_earlier:
+        return [view.words("not_decided_yet", what=what)]
+    return [view.words("ended_last_block", blocks=run.study.laid_out_blocks, what=what)]
 
 
 def _limits(view: View) -> list[str]:
