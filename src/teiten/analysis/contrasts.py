@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-12
 """Logarithms of equal responses differ by less than this."""
+_FEWEST_DF = 0.999
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,9 @@ def contrasts(group: ResponseGroup) -> tuple[Contrasts, Contrasts]:
     """Each level against the reference: over all levels along x, and at each of them.
 
     By the mixed model of the logarithms with Kenward and Roger's standard errors and degrees of
-    freedom. Where it cannot be fitted because the residuals are zero, by the differences within
-    the complete blocks. The second is empty when there is no factor along x.
+    freedom; by the differences within complete blocks where these cannot be had: the residuals are
+    zero, or so few trials of so few blocks are left that Kenward and Roger's variance is negative
+    or has less than one degree of freedom. The second is empty without a factor along x.
 
     Raises:
         ValueError: there is no other level than the reference.
@@ -57,6 +59,8 @@ def contrasts(group: ResponseGroup) -> tuple[Contrasts, Contrasts]:
     try:
         fit = fit_mixed_model(logs)
     except NotAnalysableError:
+        return _by_blocks(group, overall), _by_blocks(group, by_x)
+    if not all(_has_errors(fit, rows) for rows in (overall, by_x)):
         return _by_blocks(group, overall), _by_blocks(group, by_x)
     return _by_model(fit, overall), _by_model(fit, by_x)
 
@@ -91,6 +95,14 @@ def _to_reference(group: ResponseGroup) -> NDArray[np.float64]:
     unit = np.eye(len(group.levels))
     rows = [group.levels.index(level) for level in group.others]
     return np.asarray(unit[rows] - unit[group.levels.index(group.reference)], dtype=np.float64)
+
+
+def _has_errors(fit: MixedFit, rows: _Rows) -> bool:
+    """Whether all variances are positive, and known with at least one degree of freedom."""
+    variances = np.einsum("ki,ij,kj->k", rows.weights, fit.adjusted_covariance, rows.weights)
+    if not bool(np.all(variances > 0)):
+        return False
+    return bool(np.all(kenward_roger.estimates(fit, rows.weights).df >= _FEWEST_DF))
 
 
 def _by_model(fit: MixedFit, rows: _Rows) -> Contrasts:
