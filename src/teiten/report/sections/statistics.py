@@ -51,8 +51,7 @@ def _definitions(view: View) -> Iterator[str]:
 def _of_group(view: View, found: Analysed) -> Iterator[Block]:
     w = view.words
     of, analysis = found.of, found.analysis
-    factors = {factor.name: factor for factor in view.run.study.factor}
-    group = ", ".join(f"{view.layout.title(factors[n])}: {label}" for n, label in of.group.items())
+    group = view.group_words(of.group)
     in_group = w("in_panel", panel=group) if group else ""
     what = f"{view.title(of.response)}{in_group}"
     if analysis is None:
