@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -101,6 +101,34 @@ def test_figures_can_be_unfolded_as_tables(page: Page, report_file: Path) -> Non
     assert not folded.locator("td").first.is_visible()
     folded.locator("summary").click()
     assert folded.locator("td").first.is_visible()
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_significant_ratios_stand_in_a_frame_that_cuts_nothing(
+    page: Page, report_file: Path, media: Literal["screen", "print"]
+) -> None:
+    page.goto(report_file.as_uri())
+    page.emulate_media(media=media)
+    frames = page.locator("#ratios td mark").all()
+    assert frames
+    for frame in frames:
+        style = frame.evaluate(
+            "f => { const s = getComputedStyle(f); return [s.borderTopStyle, s.borderTopColor, "
+            "s.backgroundColor, s.color === getComputedStyle(f.parentElement).color]; }"
+        )
+        assert style == ["solid", "rgb(34, 34, 34)", "rgba(0, 0, 0, 0)", True]
+    overlapping = page.evaluate(
+        """() => [...document.querySelectorAll('#ratios td mark')].filter(frame => {
+             const cell = frame.parentElement, left = cell.previousElementSibling;
+             const text = document.createRange();
+             text.selectNodeContents(left);
+             const inner = frame.getBoundingClientRect();
+             return inner.left < text.getBoundingClientRect().right
+               || inner.right > cell.getBoundingClientRect().right
+               || inner.height > cell.getBoundingClientRect().height;
+           }).map(frame => frame.textContent)"""
+    )
+    assert overlapping == []
 
 
 def test_print_cuts_no_chart(page: Page, report_file: Path, tmp_path: Path) -> None:
