@@ -68,8 +68,11 @@ def headline_chart(view: View, response: str) -> Chart:
         response,
         title=w("headline_axis", reference=layout.reference),
         margin=view.run.study.margin,
+        framed=view.framed(response),
     )
     caption = w("headline_caption", reference=layout.reference, margin=view.margin_text)
+    if view.framed(response):
+        caption = w("space").join((caption, w("framed_caption", reference=layout.reference)))
     results = [
         f"{view.group_words(v.group)}{': ' if v.group else ''}{v.level} {_estimate(view, v)}"
         for v in view.conclusions.verdicts
