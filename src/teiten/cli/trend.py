@@ -77,7 +77,11 @@ def trend(
     ] = None,
     form: Annotated[
         Format,
-        typer.Option("--format", help="html, png (one file each), md, csv or json (to stdout)."),
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="html, png (one file each), md, csv or json (to stdout).",
+        ),
     ] = Format.HTML,
     output: Annotated[
         Path | None,
