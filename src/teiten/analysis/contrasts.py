@@ -58,11 +58,9 @@ def contrasts(group: ResponseGroup) -> tuple[Contrasts, Contrasts]:
     by_x = _Rows.by_x(group)
     try:
         fit = fit_mixed_model(logs)
+        return _by_model(fit, overall), _by_model(fit, by_x)
     except NotAnalysableError:
         return _by_blocks(group, overall), _by_blocks(group, by_x)
-    if not all(_has_errors(fit, rows) for rows in (overall, by_x)):
-        return _by_blocks(group, overall), _by_blocks(group, by_x)
-    return _by_model(fit, overall), _by_model(fit, by_x)
 
 
 @dataclass(frozen=True)
@@ -97,17 +95,21 @@ def _to_reference(group: ResponseGroup) -> NDArray[np.float64]:
     return np.asarray(unit[rows] - unit[group.levels.index(group.reference)], dtype=np.float64)
 
 
-def _has_errors(fit: MixedFit, rows: _Rows) -> bool:
-    """Whether all variances are positive, and known with at least one degree of freedom."""
-    variances = np.einsum("ki,ij,kj->k", rows.weights, fit.adjusted_covariance, rows.weights)
-    if not bool(np.all(variances > 0)):
-        return False
-    return bool(np.all(kenward_roger.estimates(fit, rows.weights).df >= _FEWEST_DF))
-
-
 def _by_model(fit: MixedFit, rows: _Rows) -> Contrasts:
-    found = kenward_roger.estimates(fit, rows.weights)
+    """The estimates of the mixed model.
+
+    Raises:
+        NotAnalysableError: it does not give their errors.
+    """
+    none = np.empty(0)
+    if not rows.levels:
+        return Contrasts((), (), none, none, none, np.empty((0, 0)))
     covariance = rows.weights @ fit.adjusted_covariance @ rows.weights.T
+    if np.diag(covariance).min() <= 0:
+        raise NotAnalysableError("too few trials are left for Kenward and Roger's adjustment")
+    found = kenward_roger.estimates(fit, rows.weights)
+    if found.df.min() < _FEWEST_DF:
+        raise NotAnalysableError("too few trials are left to tell the error of a difference")
     correlation = covariance / np.outer(found.se, found.se)
     return Contrasts(rows.levels, rows.x_labels, found.estimate, found.se, found.df, correlation)
 
