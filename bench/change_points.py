@@ -8,9 +8,9 @@ rbf, penalty 10: it has no default). The peers are installed by pip into a tempo
 that is removed at the end; they are no dependency. Prints tables in Markdown.
 
 False alarms: the share of series of pure noise that get any change point, with its 95% binomial
-interval (Clopper and Pearson); series on which a method fails are left out and counted. Steps: the
-share of series with a step in which a change point is found within a tenth of the series from it,
-the median distance of the nearest one, and how many further change points a series gets.
+interval (Clopper and Pearson). Steps: the share of series with a step in which a change point is
+found within a tenth of the series from it, the median distance of the nearest one, and how many
+further change points a series gets.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Series = NDArray[np.float64]
-    Found = list[list[int] | None]  # None: the method failed
+    Found = list[list[int]]
 
 PEERS = {"otava": "apache-otava==0.8.0", "ruptures": "ruptures==1.1.10"}
 PEER_PROGRAM = """
@@ -49,10 +49,7 @@ warnings.simplefilter("ignore")
 
 def otava(values):
     from otava.analysis import compute_change_points
-    try:
-        points, _ = compute_change_points(values)
-    except ValueError:  # raised by 0.8.0 where overlapping windows find the same point
-        return None
+    points, _ = compute_change_points(values.tolist())  # of an array it takes no windows
     return [int(p.index) for p in points]
 
 def ruptures(values):
@@ -164,29 +161,22 @@ def peers(made: Sequence[Task], folder: Path) -> dict[str, dict[str, Found]]:
 
 def alarms(found: Found) -> str:
     """The share of series with any change point."""
-    told = [points for points in found if points is not None]
-    if not told:
-        return "-"
-    seen = sum(map(bool, told))
-    interval = binomtest(seen, len(told)).proportion_ci()
+    seen = sum(map(bool, found))
+    interval = binomtest(seen, len(found)).proportion_ci()
     low, high = 100 * interval.low, 100 * interval.high
-    failed = f", {len(found) - len(told)} failed" if len(told) < len(found) else ""
-    return f"{100 * seen / len(told):.1f}% ({low:.1f} … {high:.1f}, of {len(told)}{failed})"
+    return f"{100 * seen / len(found):.1f}% ({low:.1f} … {high:.1f}, of {len(found)})"
 
 
 def power(task: Task, found: Found) -> str:
     """How often a change point is found, how far off, and how many more there are."""
     near, distances, further = 0, [], 0
-    told = [points for points in found if points is not None]
-    for points in told:
+    for points in found:
         off = [min((abs(at - true) for at in points), default=task.n) for true in task.true]
         near += all(distance <= task.n // 10 for distance in off)
         distances += [distance for distance in off if points]
         further += max(0, len(points) - len(task.true))
-    if not told:
-        return "-"
     off_by = f"{np.median(distances):.0f}" if distances else "-"
-    return f"{100 * near / len(told):.0f}%, {off_by}, {further / len(told):.2f}"
+    return f"{100 * near / len(found):.0f}%, {off_by}, {further / len(found):.2f}"
 
 
 def cautioned(task: Task, found: Found) -> str:
@@ -194,7 +184,7 @@ def cautioned(task: Task, found: Found) -> str:
     noticed = [
         correlation is not None and correlation.p <= CAUTION_P
         for values, points in zip(task.series, found, strict=True)
-        for correlation in [serial_correlation(values, points or ())]
+        for correlation in [serial_correlation(values, points)]
     ]
     return f"{100 * sum(noticed) / len(noticed):.0f}%"
 

@@ -157,6 +157,13 @@ def _follow(found: StudyRuns, question: Question) -> Trend:
     followed = trend_of(runs, question)
     if not followed.series:
         raise UsageError(_why_nothing(found, question, set(followed.left_out.values())))
+    with_value = {entry.run for series in followed.series for entry in series.entries}
+    if len(with_value) < _FEWEST_RUNS:
+        raise UsageError(
+            f"A trend needs two runs or more, and of the study {found.study!r} only "
+            f"{with_value.pop()} has what was asked for of the response {question.response!r}: "
+            "choose another with --response."
+        )
     return followed
 
 

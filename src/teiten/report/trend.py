@@ -92,15 +92,10 @@ class _Teller:
             for stretch in s.stretches
             for found in stretch.changes
         ]
-        tested = sum(x.testable for s in self.trend.series for x in s.stretches)
+        tested = self._tested
         if not blocks and tested:
             blocks.append(Paragraph(w("history_none"), "verdict"))
-        notes = [
-            note
-            for s in self.trend.series
-            for stretch in s.stretches
-            if (note := self._note(s, stretch)) is not None
-        ]
+        notes = self._cautions()
         by_reason: dict[str, list[str]] = {}
         for run, reason in self.trend.left_out.items():
             by_reason.setdefault(_REASONS[reason], []).append(run)
@@ -146,15 +141,28 @@ class _Teller:
             place=place,
         )
 
-    def _note(self, series: Series, stretch: Stretch) -> str | None:
-        what = self.view.name(series)
-        if not stretch.testable:
-            n = len(stretch.entries)
-            return self.words("history_short", what=what, n=n, fewest=self.trend.fewest)
-        if stretch.dependence is not None:
-            r, p = f"{stretch.dependence.r:.2f}", f"{stretch.dependence.p:.2g}"
-            return self.words("history_dependent", what=what, r=r, p=p)
-        return None
+    @property
+    def _tested(self) -> int:
+        """How many lines were tested."""
+        return sum(x.testable for s in self.trend.series for x in s.stretches)
+
+    def _cautions(self) -> list[str]:
+        """Lines whose runs depend on one another, and those that are too short."""
+        w = self.words
+        short: dict[int, dict[str, None]] = {}
+        notes = []
+        for series in self.trend.series:
+            what = self.view.name(series)
+            for stretch in series.stretches:
+                if not stretch.testable:
+                    short.setdefault(len(stretch.entries), {})[what] = None
+                elif stretch.dependence is not None:
+                    r, p = f"{stretch.dependence.r:.2f}", f"{stretch.dependence.p:.2g}"
+                    notes.append(w("history_dependent", what=what, r=r, p=p))
+        for n, names in sorted(short.items()):
+            what = w("history_and").join(names)
+            notes.append(w("history_short", what=what, n=n, fewest=self.trend.fewest))
+        return notes
 
     def _chart(self) -> Chart:
         w = self.words
@@ -187,7 +195,7 @@ class _Teller:
                 "history_description",
                 response=title,
                 n=len(runs),
-                sentences=sentences or w("history_none"),
+                sentences=sentences or (w("history_none") if self._tested else ""),
             ),
             specification=trend_chart(
                 self._panels(),

@@ -718,12 +718,12 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "history_short": (
         (
-            "{what}: {n} runs in a row are too few to show a change; {fewest} are needed, "
-            "even if it were perfectly clear."
+            "Lines of {n} run(s) are too short to show a change; {fewest} are needed, even if it "
+            "were perfectly clear ({what})."
         ),
         (
-            "{what}：連続する{n}回の実行では変化を示すには少なすぎる。どれほど明らかな変化でも"
-            "{fewest}回が必要である。"
+            "{n}回の実行の線は変化を示すには短すぎる。どれほど明らかな変化でも{fewest}回が必要である"
+            "（{what}）。"
         ),
     ),
     "history_dependent": (

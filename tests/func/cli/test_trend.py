@@ -121,8 +121,19 @@ def test_an_archive_without_enough_runs_is_told(teiten: Command) -> None:
     made_up_history(teiten.archive, [only, only])
     done = teiten("trend", "--format", "md")
     assert done.returncode == 0, done.stderr
-    assert "too few to show a change" in done.stdout
+    assert "too short to show a change" in done.stdout
     assert first.name in done.stdout
+
+
+def test_runs_of_one_morning_are_drawn(teiten: Command, tmp_path: Path) -> None:
+    made_up_history(
+        teiten.archive, [replace(SMALL, date=f"2024-01-01T0{hour}:30") for hour in (6, 7)]
+    )
+    path = tmp_path / "x.html"
+    done = teiten("trend", "-o", str(path))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert ">07:00</text>" in path.read_text(encoding="utf-8")
 
 
 def test_ratios_need_another_level(teiten: Command) -> None:

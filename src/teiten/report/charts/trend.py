@@ -28,10 +28,10 @@ _WIDE_PX = 12.5
 _LAST_NARROW = 0x2E80  # Chinese and Japanese characters come after
 _PUBLISHED = "#8f8f8f"
 _MOST_TICKS = 8
-# The longest time shown (in days) with each kind of tick, its length in days, and its label.
-_TICKS: tuple[tuple[float, alt.TimeInterval_T, float, str], ...] = (
-    (0.08, "minute", 1 / 1440, "%H:%M"),
-    (1.5, "hour", 1 / 24, "%H:%M"),
+# The longest time shown (in days) with each kind of tick, its length in days, and its label. Vega
+# and Vega-Lite have different names for hours and minutes, so these are left to Vega.
+_TICKS: tuple[tuple[float, alt.TimeInterval_T | None, float, str], ...] = (
+    (1.5, None, 1 / 24, "%H:%M"),
     (50, "day", 1.0, "%m-%d"),
     (1100, "month", 30.44, "%Y-%m"),
     (math.inf, "year", 365.25, "%Y"),
@@ -131,13 +131,14 @@ class _TimeAxis:
         days = (self.last_s - self.first_s) / _DAY_S
         _, interval, length, form = next(t for t in _TICKS if days <= t[0])
         step = max(1, math.ceil(days / length / _MOST_TICKS))
+        ticks = alt.TimeIntervalStep(interval=interval, step=step) if interval else _MOST_TICKS
         return alt.X(
             f"{field}:T",
             title=self.title,
             scale=alt.Scale(type="utc", domain=[_iso(self.first_s), _iso(self.last_s)], nice=False),
             axis=alt.Axis(
                 format=form,
-                tickCount=alt.TimeIntervalStep(interval=interval, step=step),
+                tickCount=ticks,
                 labelOverlap="greedy",
             ),
         )
