@@ -133,6 +133,11 @@ def _fit_joined(trials: Observations, names: tuple[str, ...]) -> MixedFit:
 
 
 def _fit(trials: Observations, ranks: NDArray[np.float64], what: str) -> MixedFit:
+    if np.ptp(ranks) == 0:
+        raise design.NotAnalysableError(
+            "the responses are equal to 8 decimals, which is as far as aligned ranks look; give "
+            "them in a smaller unit"
+        )
     try:
         return fit_mixed_model(trials.with_response(ranks))
     except design.NotAnalysableError as error:

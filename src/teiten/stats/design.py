@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from teiten.stats.observations import Column, Observations
 
+# Deviations below this share of the response are rounding, not variation.
+ROUNDING = 64 * float(np.finfo(np.float64).eps)
+
 
 class NotAnalysableError(TeitenError, ValueError):
     """The trials cannot be analysed so; the sentence says why and what would help."""
@@ -42,7 +45,8 @@ def check(observations: Observations) -> None:
 
     Raises:
         NotAnalysableError: a value is not finite; no factor has two levels; there is one block; a
-            treatment has no trial; or no trial is left to estimate the error from.
+            treatment has no trial; no trial is left to estimate the error from; or the response
+            depends on nothing but the treatment.
     """
     if not np.all(np.isfinite(observations.response)):
         raise NotAnalysableError("a response is not a finite number; leave that trial out")
@@ -61,6 +65,13 @@ def check(observations: Observations) -> None:
         raise NotAnalysableError(
             f"{observations.n} trials of {counts.size} treatments leave none to estimate the error "
             "from; measure more blocks"
+        )
+    sums = np.bincount(observations.cells(), weights=observations.response)
+    spread = observations.response - (sums / counts)[observations.cells()]
+    if np.abs(spread).max() <= ROUNDING * np.abs(observations.response).max():
+        raise NotAnalysableError(
+            "every treatment gave the same response in all its trials, so there is no error to "
+            "test against; compare the values themselves"
         )
 
 
@@ -123,7 +134,7 @@ def _about_empty_cells(observations: Observations, counts: NDArray[np.intp]) -> 
         f"{column.name}={column.levels[int(code)]}"
         for column, code in zip(observations.factors, codes, strict=True)
     )
-    others = f" (and of {empty.size - 1} other treatments)" if empty.size > 1 else ""
+    others = f" (nor of {empty.size - 1} more treatments)" if empty.size > 1 else ""
     return (
         f"there is no trial of {first}{others}, but the model needs one of every combination of "
         "levels; measure it, or leave one of its levels out"

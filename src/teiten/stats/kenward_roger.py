@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from teiten.stats.mixed_model import MixedFit
 
 _TINY = 1e-10
+_LEAST_DF = 0.05
+_ROUNDING = 1 + 1e-6
 
 
 @dataclass(frozen=True)
@@ -50,15 +52,20 @@ def estimate(fit: MixedFit, weights: NDArray[np.float64]) -> LinearEstimate:
 
 
 def estimates(fit: MixedFit, weights: NDArray[np.float64]) -> LinearEstimates:
-    """The combinations of cell means with each row of `weights`, shape (k, cells)."""
+    """The combinations of cell means with each row of `weights`, shape (k, cells).
+
+    Raises:
+        NotAnalysableError: too many trials are lost to tell the error of one of them.
+    """
     variance = np.sum(weights @ fit.covariance * weights, axis=1)
     adjusted = np.sum(weights @ fit.adjusted_covariance * weights, axis=1)
     slopes = np.sum(weights @ fit.derivatives * weights, axis=2).T
     uncertainty = np.sum(slopes @ fit.parameter_covariance * slopes, axis=1)
     # One row in L: the general formula of `f_test` reduces to Satterthwaite's.
-    return LinearEstimates(
-        weights @ fit.cell_means, np.sqrt(adjusted), 2 * variance**2 / uncertainty
-    )
+    with np.errstate(divide="ignore"):
+        df = 2 * variance**2 / uncertainty
+    _require_df(fit, float(df.min()), float(df.max()), "a difference")
+    return LinearEstimates(weights @ fit.cell_means, np.sqrt(adjusted), df)
 
 
 def anova(fit: MixedFit) -> tuple[FTest, ...]:
@@ -78,6 +85,9 @@ def f_test(fit: MixedFit, contrasts: NDArray[np.float64], term: str = "") -> FTe
 
     Formulas and symbols: Kenward & Roger (1997), section 3, with their modification that makes the
     test exact in balanced designs.
+
+    Raises:
+        NotAnalysableError: too many trials are lost to tell the error.
     """
     q = contrasts.shape[0]
     means = contrasts @ fit.cell_means
@@ -90,8 +100,21 @@ def f_test(fit: MixedFit, contrasts: NDArray[np.float64], term: str = "") -> FTe
     a1 = float(traces @ fit.parameter_covariance @ traces)
     a2 = float(np.sum(fit.parameter_covariance * products))
     df, scaling = _denominator(q, a1, a2)
+    _require_df(fit, df, df, term or "a hypothesis")
     f = scaling * wald / q
     return FTest(term, f, float(q), df, float(fdtrc(q, df, f)), scaling)
+
+
+def _require_df(fit: MixedFit, least: float, most: float, what: str) -> None:
+    """Refuse degrees of freedom that cannot be: the sign of variances that nothing is known of.
+
+    An estimate from n - cells errors cannot have more than that many; one that cannot be told has
+    none, or a negative number.
+    """
+    if not (least >= _LEAST_DF and most <= _ROUNDING * (fit.n - fit.cell_means.size)):
+        raise design.NotAnalysableError(
+            f"too many trials are lost to tell the error of {what}; measure them"
+        )
 
 
 def _denominator(q: int, a1: float, a2: float) -> tuple[float, float]:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from teiten.stats.observations import Observations
 
 RESIDUAL = "Residual"
-# Sums of squares below this share of the response's are rounding, not variation.
-_ROUNDING = (64 * np.finfo(np.float64).eps) ** 2
 
 
 @dataclass(frozen=True)
@@ -86,10 +84,10 @@ def require_error(sum_of_squares: float, observations: Observations) -> None:
         NotAnalysableError: it is.
     """
     size = observations.n * float(np.abs(observations.response).max()) ** 2
-    if sum_of_squares <= _ROUNDING * size:
+    if sum_of_squares <= design.ROUNDING**2 * size:
         raise design.NotAnalysableError(
             "nothing varies but by treatment and block, so there is no error to test against; "
-            "compare the values themselves, or measure more blocks"
+            "measure more blocks"
         )
 
 

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr, solve_triangular
 
 from teiten.stats import design, reml
 from teiten.stats.mixed_fit import (
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from teiten.stats.observations import Observations
 
 _SINGULAR = 1e-10
+# Of the whole variance: what is left to the residual where random effects can explain all.
+_NEARLY_ZERO = 1e-8
 
 
 def fit_by_matrices(observations: Observations) -> MixedFit:
@@ -65,24 +67,30 @@ def fit_by_matrices(observations: Observations) -> MixedFit:
     residual_only = np.zeros(len(effects) + 1)
     residual_only[-1] = 1
     lowest = np.zeros_like(residual_only)
-    mean_square = residual_sum / scale / residual_df if residual_df > 0 else 1e-6
-    lowest[-1] = 1e-6 * mean_square
+    lowest[-1] = 1e-6 * residual_sum / scale / residual_df if residual_df > 0 else _NEARLY_ZERO
     sizes = np.array([n / effect.shape[1] for effect in effects] + [1.0])
     starts = (residual_only, 1 / (len(sizes) * sizes), 1 / sizes - residual_only * 0.99)
     variances, at = reml.minimise(evaluate, starts, lowest)
 
+    # All by error contrasts, which need no inverse of the covariance of the trials: it is singular
+    # where the residual variance is zero. With C the weights of the trials in the means, P =
+    # K (K'VK)^-1 K' and G = FF', the derivatives are C'GC, and the adjustment sums C'GPGC.
     covariance_y = variances[-1] * np.eye(n)
     for variance, effect in zip(variances, effects, strict=False):
         covariance_y += variance * effect @ effect.T
-    inverse = np.linalg.inv(covariance_y)
-    weighted = inverse @ fixed
-    covariance = np.asarray(np.linalg.inv(fixed.T @ weighted), dtype=np.float64)
-    cell_means = covariance @ (weighted.T @ centred)
+    root = cho_factor(errors.T @ covariance_y @ errors, lower=True)
+    ordinary = fixed / design.cell_counts(observations)
+    crossed = covariance_y @ ordinary
+    weights = ordinary - errors @ cho_solve(root, errors.T @ crossed)
+    covariance = ordinary.T @ covariance_y @ weights
+    images = [effect.T @ weights for effect in effects]
+    derivatives = np.stack([*(image.T @ image for image in images), weights.T @ weights])
     parameter_covariance = 2 * _inverse_information(at.expected)
-    halves = [effect.T @ weighted for effect in effects] + [weighted]
-    derivatives = np.stack([covariance @ (half.T @ half) @ covariance for half in halves])
-    adjustment = _kenward_roger_adjustment(
-        covariance, parameter_covariance, halves, [*effects, np.eye(n)], inverse
+    pushed = [*(part @ image for part, image in zip(reduced, images, strict=True))]
+    pushed.append(errors.T @ weights)
+    solved = [solve_triangular(root[0], each, lower=True) for each in pushed]
+    adjustment = 2 * np.einsum(
+        "ij,iak,jal->kl", parameter_covariance, solved, solved, optimize=True
     )
     constant = (n - cells) * math.log(2 * math.pi * scale)
     # log|V| + log|X'V^-1 X| = log|K'VK| + log|X'X| for orthonormal K.
@@ -91,7 +99,7 @@ def fit_by_matrices(observations: Observations) -> MixedFit:
         factors=tuple(column.name for column in observations.factors),
         levels=tuple(column.levels for column in observations.factors),
         n=n,
-        cell_means=cell_means + offset,
+        cell_means=weights.T @ centred + offset,
         covariance=covariance * scale,
         adjusted_covariance=(covariance + adjustment) * scale,
         derivatives=derivatives,
@@ -141,28 +149,6 @@ def _restricted_likelihood(
         return reml.Evaluation(value, gradient, expected, observed)
 
     return evaluate
-
-
-def _kenward_roger_adjustment(
-    covariance: NDArray[np.float64],
-    parameter_covariance: NDArray[np.float64],
-    halves: list[NDArray[np.float64]],
-    effects: list[NDArray[np.float64]],
-    inverse: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """What to add to the covariance of the means: Kenward & Roger (1997), equation (5).
-
-    Without the second derivatives of the covariance, which are zero for variance components.
-    """
-    total = np.zeros_like(covariance)
-    solved = [inverse @ effect for effect in effects]
-    for i, half_i in enumerate(halves):
-        for j, half_j in enumerate(halves):
-            between = effects[i].T @ solved[j]
-            fixed_part = half_i.T @ half_i @ covariance @ half_j.T @ half_j
-            total += parameter_covariance[i, j] * (half_i.T @ between @ half_j - fixed_part)
-    adjustment: NDArray[np.float64] = 2 * covariance @ (total + total.T) / 2 @ covariance
-    return adjustment
 
 
 def _inverse_information(information: NDArray[np.float64]) -> NDArray[np.float64]:

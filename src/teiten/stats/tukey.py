@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE = 64
 # Half-width, in standard deviations, of the integral over the least value.
 _HALF_WIDTH = 7.5
+# So narrow a range is exceeded for certain (three means: but for 1e-12).
+_NO_WIDTH = 1e-6
 # Neglected in the integral over the standard deviation: exp(-36).
 _NEGLECTED = 36.0
 
@@ -53,7 +55,7 @@ def range_sf(q: NDArray[np.float64], means: int, df: NDArray[np.float64]) -> NDA
     result = np.empty(q.shape)
     for start in range(0, q.size, _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
-        result[rows] = _studentised(np.maximum(q[rows], 1e-9), means, df[rows])
+        result[rows] = _studentised(np.maximum(q[rows], _NO_WIDTH), means, df[rows])
     return np.minimum(result, 1.0)
 
 
@@ -68,18 +70,21 @@ def _studentised(
     mode = 0.5 * np.log(df / (df + q**2 / 2))
     spread = np.sqrt(_NEGLECTED / df)
     low = mode - np.maximum(spread, _NEGLECTED / df)
+    low = np.maximum(low, np.log(_NO_WIDTH / 10 / q))
     high = np.minimum(spread, 0.5 * np.log(1 + 2 * _NEGLECTED / df) + 0.2)
-    step = np.minimum(0.1, 1 / np.sqrt(4.5 * df))
-    count = int(np.max((high - low) / step)) + 2
-    x = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, count)
+    count = int(np.max((high - low) / np.minimum(0.1, 1 / np.sqrt(4.5 * df)))) + 2
+    step = (high - low) / (count - 1)
+    x = low[:, None] + step[:, None] * np.arange(count)
     log_density = (
         (df / 2 * np.log(df / 2) - gammaln(df / 2) + math.log(2))[:, None]
         + df[:, None] * x
         - df[:, None] / 2 * np.exp(2 * x)
     )
-    tails = _range_tail(q[:, None] * np.exp(x), means)
-    integral: NDArray[np.float64] = (np.exp(log_density) * tails).sum(axis=1)
-    return integral * (high - low) / (count - 1)
+    values = np.exp(log_density) * _range_tail(q[:, None] * np.exp(x), means)
+    # Below the lowest x the integrand falls as exp(df x): a geometric series.
+    below = values[:, 0] / np.expm1(np.minimum(df * step, _NEGLECTED))
+    integral: NDArray[np.float64] = (values.sum(axis=1) + below) * step
+    return integral
 
 
 def _range_tail(width: NDArray[np.float64], means: int) -> NDArray[np.float64]:
