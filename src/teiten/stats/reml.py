@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_STEPS = 200
-_HALVINGS = 40
+_STEPS = 60
+_HALVINGS = 12
 _DECREMENT = 1e-17
 _ROUNDING = 1e-13
 _RIDGE = 1e-12
