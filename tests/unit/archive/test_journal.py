@@ -29,13 +29,19 @@ VALUES = st.recursive(
 DETAILS = st.dictionaries(
     st.sampled_from(["trial", "reason", "seed", "定点", "a b"]), VALUES, max_size=3
 )
+
+
+def _events(
+    kinds: list[EventKind], **further: st.SearchStrategy[int]
+) -> st.SearchStrategy[tuple[EventKind, dict[str, Any]]]:
+    details = st.tuples(DETAILS, st.fixed_dictionaries(further)).map(lambda d: {**d[0], **d[1]})
+    return st.tuples(st.sampled_from(kinds), details)
+
+
 EVENTS: st.SearchStrategy[list[tuple[EventKind, dict[str, Any]]]] = st.lists(
-    st.tuples(st.sampled_from([k for k in KINDS if k not in COUNTED]), DETAILS)
-    | st.tuples(st.just("trial_done"), st.builds(dict, DETAILS, trial=st.integers()))
-    | st.tuples(
-        st.sampled_from(["run_decided", "budget_spent"]),
-        st.builds(dict, DETAILS, blocks=st.integers()),
-    ),
+    _events([k for k in KINDS if k not in COUNTED])
+    | _events(["trial_done"], trial=st.integers())
+    | _events(["run_decided", "budget_spent"], blocks=st.integers()),
     max_size=5,
 )
 
