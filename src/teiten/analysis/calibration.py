@@ -60,6 +60,11 @@ def refuse_unless_alike(study: Study, plan: Plan, where: str) -> None:
     Raises:
         UsageError: it does not.
     """
+    if study.until_decided is not None:
+        raise UsageError(
+            f"{where} ends when its verdicts are decided, so its noise is that of the trials at "
+            "which it ended: calibrate by a run with a fixed number of blocks."
+        )
     compared = compared_factor(study)
     setups: dict[tuple[str, ...], list[object]] = {}
     for treatment in plan.treatments:

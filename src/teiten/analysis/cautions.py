@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from teiten.analysis.conclusions import Caution, CautionKind
+from teiten.analysis.trials import without_ratio
 from teiten.stats.modes import dip_p
 from teiten.stats.order_effects import carry_over, drift
 from teiten.stats.outliers import find_outliers
@@ -43,11 +44,16 @@ def find_cautions(
     before = _Before.of(study, records)
     tested = [caution for group in groups for caution in _tests(group, before)]
     adjusted = holm([caution.p for caution in tested])
-    return tuple(
+    found = tuple(
         replace(caution, p=float(p))
         for caution, p in zip(tested, adjusted, strict=True)
         if p <= ALPHA
     )
+    left_out = tuple(
+        Caution("not positive", x.response, x.group, 0.0, trials=x.trials)
+        for x in without_ratio(study, records)
+    )
+    return left_out + found
 
 
 @dataclass(frozen=True)

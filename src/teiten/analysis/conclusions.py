@@ -56,16 +56,20 @@ class Verdict:
     method: Method
 
 
-CautionKind = Literal["several modes", "outlier", "drift", "carry-over", "unequal spread"]
+CautionKind = Literal[
+    "not positive", "several modes", "outlier", "drift", "carry-over", "unequal spread"
+]
 
 
 @dataclass(frozen=True)
 class Caution:
     """Something in the trials of one response and group that its verdicts do not allow for.
 
-    `p` is that of the test, adjusted for all tests of the run; `trials` are the numbers of those
-    concerned (outliers), `figure` the size of the effect where it has one (drift: the change over
-    the whole run; carry-over: the change after another treatment), as a ratio less 1.
+    `p` is that of the test, adjusted for all tests of the run; 0 where there is nothing to test (a
+    value that is not positive has no ratio, so its group has no verdict). `trials` are the numbers
+    of those concerned: outliers, and values that are not positive. `figure` is the size of the
+    effect where it has one, as a ratio less 1 (drift: the change over the whole run; carry-over:
+    the change after another treatment).
     """
 
     kind: CautionKind

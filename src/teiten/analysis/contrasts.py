@@ -44,9 +44,14 @@ def contrasts(group: ResponseGroup) -> tuple[Contrasts, Contrasts]:
     """Each level against the reference: over all levels along x, and at each of them.
 
     By the mixed model of the logarithms with Kenward and Roger's standard errors and degrees of
-    freedom; by the differences within complete blocks where these cannot be had: the residuals are
-    zero, or so few trials of so few blocks are left that Kenward and Roger's variance is negative
-    or has less than one degree of freedom. The second is empty without a factor along x.
+    freedom. Over all levels along x, two levels with no trial lost are compared by their
+    differences within blocks: there the model without its bounds is the paired t-test, which is
+    exact. (Variances bounded at zero are pooled: measured, the model then finds a difference where
+    there is none in 5.4 to 5.7% of runs without a factor along x, and in 0.3% with one and three
+    blocks.) Differences within complete blocks are used too where errors cannot be had: the
+    residuals are zero, or so few trials of so few blocks are left that Kenward and Roger's variance
+    is negative or has less than one degree of freedom. The second is empty without a factor along
+    x.
 
     Raises:
         ValueError: there is no other level than the reference.
@@ -58,9 +63,16 @@ def contrasts(group: ResponseGroup) -> tuple[Contrasts, Contrasts]:
     by_x = _Rows.by_x(group)
     try:
         fit = fit_mixed_model(logs)
-        return _by_model(fit, overall), _by_model(fit, by_x)
+        over_all = _by_blocks(group, overall) if _is_pair(group) else _by_model(fit, overall)
+        return over_all, _by_model(fit, by_x)
     except NotAnalysableError:
         return _by_blocks(group, overall), _by_blocks(group, by_x)
+
+
+def _is_pair(group: ResponseGroup) -> bool:
+    """Whether two levels are compared, and every block has every treatment."""
+    cells = len(group.levels) * max(len(group.x_labels), 1)
+    return len(group.levels) == 2 and group.observations.n == cells * group.blocks  # noqa: PLR2004 - a pair
 
 
 @dataclass(frozen=True)

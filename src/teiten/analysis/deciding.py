@@ -17,20 +17,22 @@ verdicts of a response are right together, at all looks, with a probability of a
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import norm
 
 from teiten.analysis.conclusions import Decision, Estimate, Verdict
-from teiten.analysis.trials import response_groups, verdict_responses
+from teiten.analysis.roles import roles_of
+from teiten.analysis.trials import response_groups, verdict_responses, without_ratio
 from teiten.errors import UsageError
 from teiten.responses import expand
 from teiten.stats.always_valid import Interval, half_width_sds, interval, p_value
 from teiten.stats.equivalence import log_margin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -55,14 +57,28 @@ def conclude_always_valid(
     undecided, with an infinite interval around no change. p-values are always valid too:
     one is at most 5% exactly where the interval excludes what it is about.
     """
-    groups = response_groups(study, records, responses)
-    sizes: dict[str, int] = {}
-    for group in groups:
-        sizes[group.response] = sizes.get(group.response, 0) + len(group.others)
+    names = verdict_responses(study, records) if responses is None else responses
+    roles = roles_of(study)
+    others = tuple(x for x in roles.compared.labels if x != roles.compared.reference_label)
+    groups = {
+        (g.response, tuple(g.group.items())): g for g in response_groups(study, records, names)
+    }
+    # A response with a zero somewhere is still asked about: it must neither count as decided nor
+    # make the family of the others smaller, which would then depend on what was measured.
+    hopeless = {(x.response, tuple(x.group.items())) for x in without_ratio(study, records, names)}
+    asked = [
+        (name, key)
+        for name in names
+        for key in (tuple(group.items()) for group in roles.group_keys())
+        if (name, key) in hopeless or (name, key) in groups
+    ]
+    sizes = Counter(name for name, _ in asked)
     return tuple(
-        _verdict(group, level, sizes[group.response], study.margin)
-        for group in groups
-        for level in group.others
+        _verdict(groups[name, key], level, sizes[name] * len(others), study.margin)
+        if (name, key) in groups and level in groups[name, key].others
+        else _nothing_known(name, dict(key), level, sizes[name] * len(others))
+        for name, key in asked
+        for level in others
     )
 
 
@@ -181,6 +197,26 @@ def _verdict(group: ResponseGroup, level: str, family_size: int, margin: float) 
         blocks=blocks,
         more_blocks=None if enough is None else max(1, enough - blocks),
         detectable=_detectable(change),
+        method="always valid",
+    )
+
+
+def _nothing_known(
+    response: str, group: Mapping[str, str], level: str, family_size: int
+) -> Verdict:
+    return Verdict(
+        response=response,
+        group=group,
+        level=level,
+        decision="undecided",
+        overall=Estimate(0.0, -math.inf, math.inf, 0.0),
+        by_x={},
+        p_difference=1.0,
+        p_equivalence=1.0,
+        family_size=family_size,
+        blocks=0,
+        more_blocks=None,
+        detectable=None,
         method="always valid",
     )
 

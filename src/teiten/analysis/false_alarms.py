@@ -88,20 +88,21 @@ def experiment(study: Study, records: Sequence[TrialRecord]) -> Experiment:
     return {
         key: Alarm(
             verdict=alarm,
-            published=published_alarm(by_key[key]),
+            published=published,
             threshold=threshold_alarm(by_key[key]),
         )
         for key, alarm in decided.items()
-        if len(by_key[key].others) == 1
+        if len(by_key[key].others) == 1 and (published := published_alarm(by_key[key])) is not None
     }
 
 
-def published_alarm(group: ResponseGroup) -> bool:
+def published_alarm(group: ResponseGroup) -> bool | None:
     """Whether the published reports' protocol would call the two levels different.
 
     The contrast of the compared factor on aligned ranks (ART-C), adjusted by Tukey's method.
     Where the levels differ by the same ranks in every block its t is infinite, an alarm: three
-    blocks that differ much from each other do so by chance once in four.
+    blocks that differ much from each other do so by chance once in four. None where so many trials
+    are lost that the contrast cannot be estimated.
     """
     compared = group.observations.factors[0]
     ranks = ranks_of(align(group.observations, [compared.name]))
@@ -110,7 +111,10 @@ def published_alarm(group: ResponseGroup) -> bool:
     except NotAnalysableError:
         means = [float(ranks[compared.codes == code].mean()) for code in (0, 1)]
         return means[0] != means[1]
-    family = pairwise(fit, [compared.name], "tukey")
+    try:
+        family = pairwise(fit, [compared.name], "tukey")
+    except NotAnalysableError:
+        return None
     return any(c.p < _PUBLISHED_LEVEL for c in family.contrasts)
 
 

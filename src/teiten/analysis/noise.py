@@ -81,22 +81,7 @@ def trials_a_pair(group: ResponseGroup) -> int:
     return 2 * max(1, len(group.x_labels))
 
 
-def detectable_change(noise: Noise, *, blocks: int, duration_s: float, cells: int) -> float | None:
-    """The smallest change that a run finds with 80% power, as a ratio less 1.
-
-    The run compares two levels in `blocks` blocks by trials of `duration_s`, and means go over
-    `cells` levels along x. Without the parts of the variance the trials are taken to be as long
-    as those of the calibration. None where the run has fewer than two blocks.
-    """
-    if noise.between is None or noise.within is None:
-        variance = noise.spread**2 * noise.trials_a_pair / 4
-    else:
-        variance = noise.between.value + noise.within.value / duration_s
-    effect = smallest_effect(math.sqrt(2 * variance / cells), blocks)
-    return None if effect is None else math.expm1(effect)
-
-
-def load_s(record: TrialRecord, setup: Setup) -> float:
+def measured_s(record: TrialRecord, setup: Setup) -> float:
     """How long the load of a trial was measured, in seconds."""
     if setup.load.transactions_per_client is None or not record.responses.get("tps"):
         return float(setup.load.duration_s)
@@ -116,7 +101,7 @@ def _noise(
     chosen = [records[int(n)] for n in group.trials]
     setups = [plan.treatments[r.treatment - 1].setup for r in chosen]
     a_pair = trials_a_pair(group)
-    lengths_s = [load_s(r, s) for r, s in zip(chosen, setups, strict=True)]
+    lengths_s = [measured_s(r, s) for r, s in zip(chosen, setups, strict=True)]
     duration_s = statistics.median(lengths_s)
     trial_s = statistics.median(_machine_s(r, group.response) for r in chosen)
     overhead_s = max(0.0, trial_s - duration_s)

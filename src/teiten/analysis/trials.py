@@ -111,15 +111,44 @@ def response_groups(
     return tuple(group for group in found if group is not None)
 
 
-def _response_group(
-    roles: Roles, response: str, group: Mapping[str, str], records: Sequence[TrialRecord]
-) -> ResponseGroup | None:
-    chosen = [
+@dataclass(frozen=True)
+class WithoutRatio:
+    """A response of a group that has no ratios, since it is not positive in `trials` (numbers)."""
+
+    response: str
+    group: Mapping[str, str]
+    trials: tuple[int, ...]
+
+
+def without_ratio(
+    study: Study, records: Sequence[TrialRecord], responses: Sequence[str] | None = None
+) -> tuple[WithoutRatio, ...]:
+    """What `response_groups` leaves out because a value is not positive."""
+    roles = roles_of(study)
+    names = verdict_responses(study, records) if responses is None else responses
+    found = []
+    for name, group in itertools.product(names, roles.group_keys()):
+        chosen = _recorded(name, group, records)
+        if numbers := sorted(r.number for r in chosen if r.responses[name] <= 0):
+            found.append(WithoutRatio(name, group, tuple(numbers)))
+    return tuple(found)
+
+
+def _recorded(
+    response: str, group: Mapping[str, str], records: Iterable[TrialRecord]
+) -> list[TrialRecord]:
+    return [
         r
         for r in records
         if math.isfinite(r.responses.get(response, math.nan))
         and all(r.levels[k] == label for k, label in group.items())
     ]
+
+
+def _response_group(
+    roles: Roles, response: str, group: Mapping[str, str], records: Sequence[TrialRecord]
+) -> ResponseGroup | None:
+    chosen = _recorded(response, group, records)
     if not chosen or any(r.responses[response] <= 0 for r in chosen):
         return None
     factors = (roles.compared,) if roles.averaged is None else (roles.compared, roles.averaged)

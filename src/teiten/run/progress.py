@@ -46,5 +46,10 @@ def seconds_left(remaining: Sequence[PlannedTrial], overheads_s: Sequence[float]
 
 
 def load_s(setup: Setup) -> float:
-    """Seconds of warm-up and measurement in one trial."""
+    """Seconds of warm-up and measurement in one trial, as far as they are known beforehand.
+
+    How long a given number of transactions takes is seen as the trials' other time is.
+    """
+    if setup.load.transactions_per_client is not None:
+        return 0.0
     return float(setup.load.warmup_s + setup.load.duration_s)

@@ -53,7 +53,8 @@ def fit_balanced(observations: Observations) -> MixedFit:
     terms = random_terms(observations)
     strata = [*terms, design.varying(observations.factors)]
     projections = design.effect_projections(shape)[[_mask(term, observations) for term in strata]]
-    squares = np.sum(within @ projections * within, axis=(1, 2))
+    # Squared after projecting: what is nothing but rounding then stays as small as rounding.
+    squares = np.sum(np.square(within @ projections), axis=(1, 2))
     sums = squares * (per_cell / blocks)
     sums[-1] += repetition @ repetition
     require_error(float(sums[-1]), observations)

@@ -82,3 +82,8 @@ def test_runs_of_pure_noise_seldom_raise_any_caution() -> None:
     runs = 60
     alarms = sum(cautions_of(lambda *_: 1.0, seed=seed) != () for seed in range(runs))
     assert stats.binomtest(alarms, runs, 0.05, alternative="greater").pvalue > 0.001
+
+
+def test_a_zero_leaves_its_group_without_a_verdict_and_is_told() -> None:
+    found = cautions_of(lambda trial, _: 0.0 if trial.number == 5 else 1.0)
+    assert [(c.kind, c.response, c.trials) for c in found] == [("not positive", "tps", (5,))]

@@ -252,3 +252,17 @@ def test_what_was_not_recorded_cannot_be_decided() -> None:
         asked_verdicts(study, records)
     with pytest.raises(UsageError, match="anything, of which"):
         asked_verdicts(study_of(3), records_of(study, lambda _: {}))
+
+
+def test_a_group_with_a_zero_is_asked_about_and_stays_undecided() -> None:
+    """A zero must not count as decided, nor make the family of the others smaller."""
+    study = study_of(6, responses=["tps"])
+    records = records_of(study, noisy({"read": 0.3, "update": 0.0}, 0.01))
+    i = next(i for i, r in enumerate(records) if r.levels["workload"] == "update")
+    zeroed = [*records]
+    zeroed[i] = replace(records[i], responses={"tps": 0.0})
+    read, update = asked_verdicts(study, zeroed)
+    whole, _ = asked_verdicts(study, records)
+    assert read == whole
+    assert (update.group, update.decision) == ({"workload": "update"}, "undecided")
+    assert update.overall.upper == math.inf

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from teiten.analysis.noise import detectable_change, noise_of
+from teiten.analysis.noise import noise_of
 from teiten.archive import TrialRecord
 from teiten.plan import make_plan
 from teiten.stats.detectable import power
@@ -144,22 +144,6 @@ def test_means_over_clients_are_less_noisy_and_dearer() -> None:
     assert noise.spread == pytest.approx(alone / 2, rel=4 / math.sqrt(2 * 199))
     assert noise.between is not None
     assert noise.between.lower <= BETWEEN**2 <= noise.between.upper
-
-
-def test_what_a_run_can_find_follows_its_blocks_and_the_length_of_its_trials() -> None:
-    noise = noises("blocks=400")["tps", "read"]
-
-    def change(blocks: int, duration_s: float, cells: int = 1) -> float:
-        found = detectable_change(noise, blocks=blocks, duration_s=duration_s, cells=cells)
-        assert found is not None
-        return found
-
-    same = change(10, 5)
-    assert power(math.log1p(same), noise.spread, 10) == pytest.approx(0.8, abs=0.02)
-    assert change(10, 300) < same < change(10, 1)
-    assert change(20, 5) < same < change(5, 5)
-    assert math.log1p(change(10, 5, 4)) == pytest.approx(math.log1p(same) / 2)
-    assert detectable_change(noise, blocks=1, duration_s=5, cells=1) is None
 
 
 def test_pairs_that_lost_a_trial_are_left_out() -> None:

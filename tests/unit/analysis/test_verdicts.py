@@ -167,3 +167,14 @@ def test_false_alarms_of_pure_noise_keep_their_level() -> None:
         same += any(v.decision == "same" for v in marginal)
     assert stats.binomtest(alarms, runs, 0.05).pvalue > 0.001
     assert stats.binomtest(same, runs, 0.05, alternative="greater").pvalue > 0.001
+
+
+def test_two_versions_along_clients_are_a_paired_t_test_of_block_means() -> None:
+    """Exact also where the model, whose variances are bounded, would pool them."""
+    logs = noise(3, (4, 2, 3))
+    verdict = only(fixed_verdicts([group_of(logs)], 0.01))
+    differences = (logs[:, 1] - logs[:, 0]).mean(axis=1)
+    half = stats.t.ppf(0.975, 3) * differences.std(ddof=1) / math.sqrt(4)
+    assert math.log1p(verdict.overall.change) == pytest.approx(differences.mean())
+    assert math.log1p(verdict.overall.lower) == pytest.approx(differences.mean() - half)
+    assert verdict.overall.df == 3

@@ -219,3 +219,26 @@ def test_the_order_of_rows_does_not_matter() -> None:
     ):
         assert two.f == pytest.approx(one.f, rel=1e-6)
         assert two.df_residual == pytest.approx(one.df_residual, rel=1e-6)
+
+
+def test_ranks_without_error_are_refused_and_not_divided_by_rounding() -> None:
+    """Steps of 5% between versions: every block ranks them alike, so nothing is left as error."""
+    tps = [955.9, 980.2, 948.9, 1040.9, 1046.9, 1020.3]
+    table = observations(tps, {"version": ["a", "b", "c"] * 2}, ["1"] * 3 + ["2"] * 3)
+    with pytest.raises(NotAnalysableError):
+        analyse_art(table)
+
+
+@given(seed=seeds, blocks=st.integers(2, 4))
+@settings(max_examples=60, deadline=None)
+def test_clear_effects_in_few_blocks_give_an_analysis_or_a_sentence(seed: int, blocks: int) -> None:
+    rng = np.random.default_rng(seed)
+    steps = np.array([1.0, 1.05, 1.1])
+    tps = 1000 * steps * np.exp(rng.normal(0, 0.2, (blocks, 1)) + rng.normal(0, 0.01, (blocks, 3)))
+    labels = [str(b) for b in range(blocks) for _ in steps]
+    table = observations(tps.ravel().tolist(), {"version": ["a", "b", "c"] * blocks}, labels)
+    try:
+        found = analyse_art(table)
+    except NotAnalysableError:
+        return
+    assert found.art_anova[0].f < 1e9, "an F of that size is rounding"

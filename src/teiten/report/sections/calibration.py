@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import statistics
 from typing import TYPE_CHECKING
 
-from teiten.analysis.noise import LONGEST_TRIAL_S, detectable_change, load_s
+from teiten.analysis.noise import LONGEST_TRIAL_S
 from teiten.archive.calibration import read_calibration
 from teiten.report.document import Block, Cell, Paragraph, Section, Table
 from teiten.report.numbers import duration, figure
@@ -35,10 +34,7 @@ def calibration_blocks(view: View) -> list[Block]:
     calibration = read_calibration(view.run.folder)
     if calibration is None:
         return [Paragraph(view.words("uncalibrated"), role="note")]
-    sentences = [*calibration_sentences(calibration, view.words)]
-    found = _found_by_this_run(calibration, view)
-    if found:
-        sentences.append(found)
+    sentences = calibration_sentences(calibration, view.words)
     return [Paragraph(view.words("space").join(sentences), role="note")]
 
 
@@ -99,42 +95,6 @@ def calibration_tables(calibration: Calibration, words: Words) -> list[Block]:
         _detectable_table(calibration, words),
         _designs_table(calibration, words),
     ]
-
-
-def _found_by_this_run(calibration: Calibration, view: View) -> str:
-    """The changes that this run can find, where the calibration had the same load script."""
-    w = view.words
-    setups = view.run.plan.treatments
-    blocks = len({r.block for r in view.run.records})
-    layout = view.layout
-    cells = len(layout.x_labels) if layout.has_x and layout.x_is_numeric else 1
-    found = []
-    for response in _headlines(calibration):
-        if not layout.has(response):
-            continue
-        changes = []
-        for noise in calibration.noise_of(response):
-            lengths_s = [
-                load_s(r, setups[r.treatment - 1].setup)
-                for r in view.run.records
-                if setups[r.treatment - 1].setup.load.script == noise.script
-            ]
-            if lengths_s:
-                length_s = statistics.median(lengths_s)
-                change = detectable_change(noise, blocks=blocks, duration_s=length_s, cells=cells)
-                if change is not None:
-                    changes.append((noise, change))
-        if changes:
-            found.append(_figures(w, _title(w, response), changes))
-    if not found:
-        return ""
-    machine_s = math.fsum(r.ended_at_s - r.started_at_s for r in view.run.records)
-    return w(
-        "calibrated_run",
-        blocks=blocks,
-        minutes=duration(machine_s),
-        what=w("separator").join(found),
-    )
 
 
 def _title(words: Words, response: str) -> str:

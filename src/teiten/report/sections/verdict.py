@@ -49,7 +49,8 @@ def in_words(view: View, verdict: Verdict) -> tuple[str, Tone]:
         return w("decided_same", margin=view.margin_text), "plain"
     if verdict.decision == "undecided":
         if verdict.more_blocks is None:
-            return w("undecided"), "plain"
+            unbounded = math.isinf(verdict.overall.upper)
+            return w("undecided_unbounded" if unbounded else "undecided_far"), "plain"
         key = "undecided_one" if verdict.more_blocks == 1 else "undecided_blocks"
         return w(key, n=verdict.more_blocks), "plain"
     tone = view.tone(verdict.response, verdict.decision)

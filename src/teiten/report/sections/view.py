@@ -34,8 +34,11 @@ class View:
 
     @cached_property
     def analysed(self) -> tuple[Analysed, ...]:
-        """The published analysis of the responses that the report tells it of."""
-        return analyse_run(self.run)
+        """The published analysis of the responses that the report tells it of.
+
+        None of a run that was looked at after every block: its p-values do not allow for that.
+        """
+        return analyse_run(self.run) if self.run.study.until_decided is None else ()
 
     def framed(self, response: str) -> frozenset[Place]:
         """Where the response differs significantly from the reference; those places are framed."""

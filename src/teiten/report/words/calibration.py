@@ -35,16 +35,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "Noise floor, as the standard deviation of the ratio of one pair of trials: {what}.",
         "ノイズフロア（1組の試行の比の標準偏差）：{what}。",
     ),
-    "calibrated_run": (
-        (
-            "If its noise is like that, this run of {blocks} blocks ({minutes} of machine time) "
-            "finds with 80% probability a change of {what}."
-        ),
-        (
-            "ノイズが同程度なら、この{blocks}ブロックの実行（マシン時間{minutes}）が80%の確率で"
-            "検出できる変化：{what}。"
-        ),
-    ),
     "calibrated_response": ("{response} {figures}", "{response} {figures}"),
     "calibrated_figure": ("{figure} ({group})", "{figure}（{group}）"),
     "comma": (", ", "、"),

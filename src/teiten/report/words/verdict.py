@@ -84,7 +84,14 @@ WORDS: dict[str, tuple[str, str]] = {
     "more": ("more", "多い"),
     "less": ("less", "少ない"),
     "decided_same": ("same within {margin}", "{margin}以内で同じ"),
-    "undecided": ("undecided", "未決"),
+    "undecided_unbounded": (
+        "undecided, too few blocks for an interval",
+        "未決（区間を求めるにはブロックが足りない）",
+    ),
+    "undecided_far": (
+        "undecided, more blocks than any run has would be needed",
+        "未決（現実的なブロック数では決まらない）",
+    ),
     "undecided_one": (
         "undecided, 1 more block would decide",
         "未決（あと1ブロックで決まる見込み）",
@@ -108,6 +115,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "cautions": (
         "What the verdicts do not allow for (tests adjusted together, 5%):",
         "結論が考慮していない事項（全検定をまとめて調整、5%水準）：",
+    ),
+    "caution_not_positive": (
+        "{response}{panel}: no verdict, since it is zero in trial(s) {trials} and has no ratio.",
+        "{response}{panel}：試行{trials}で0となり比が定まらないため、結論はない。",
     ),
     "caution_several_modes": (
         "{response}{panel}: the trials fall into several modes, not one (p = {p}).",
