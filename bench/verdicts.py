@@ -64,6 +64,7 @@ class Noise:
 NOISES = (
     Noise("normal"),
     Noise("no interactions", block_version=0.0, block_clients=0.0),
+    Noise("no blocks", block=0.0, block_version=0.0, block_clients=0.0),
     Noise("heavy tails", heavy=True),
     Noise("a tenth lost", lost=0.1),
 )

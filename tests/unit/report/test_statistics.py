@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
+from teiten.analysis.analysed import ANALYSED_RESPONSES
 from teiten.analysis.conclude import conclude
 from teiten.analysis.trials import response_groups
 from teiten.archive import TrialRecord, open_run
 from teiten.report import build_report, print_terminal, to_html, to_markdown
-from teiten.report.analysed import ANALYSED_RESPONSES
 from teiten.report.document import Cell, Items, Paragraph, Section, Table
 from teiten.report.layout import lay_out
 from teiten.report.sections.ratios import ratio_tables

@@ -18,7 +18,7 @@ from teiten.report.document import Block, Items, Paragraph, Section
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from teiten.report.analysed import Analysed
+    from teiten.analysis.analysed import Analysed
     from teiten.report.sections.view import View
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from teiten.analysis.analysed import Analysed, analyse_run
 from teiten.analysis.roles import roles_of
 from teiten.analysis.trials import verdict_responses
-from teiten.report.analysed import Analysed, analyse_run, significant_places
 from teiten.report.document import Cell, Table, Tone
 from teiten.report.numbers import figure
+from teiten.report.places import significant_places
 from teiten.responses import RESPONSES
 from teiten.stats.summary import Direction, summarise
 
