@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import polars as pl
 
 from teiten.archive import open_run
 from teiten.archive.format import SECONDS_FILE
+from teiten.run.validity import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,14 +44,29 @@ class Sample:
         wide = self.trials.pivot(on=self.factor, index="block", values=response).sort("block")
         return np.column_stack([wide[x].to_numpy().astype(np.float64) for x in levels])
 
-    def covariates(self, reference: str, other: str) -> Array:
-        """Differences of the covariates within blocks, shape (blocks, k); of CPU time, in logs."""
-        columns = []
+    def without_foreign_load(self) -> Sample:
+        """The blocks in which no trial is flagged for other programs on the machine."""
+        flagged = pl.col("fact.foreign_cpu_pct") > Limits().foreign_cpu_pct
+        return Sample(self.run, self.factor, self.trials.filter(~flagged.any().over("block")))
+
+    def noise(self, response: str) -> tuple[Array, Array]:
+        """Pairs of trials of one block that differ in nothing, and their covariates' differences.
+
+        All pairs of levels, both ways, once the median effect of each level is taken out: shapes
+        (pairs, 2) of logarithms, and (pairs, k) with CPU time in logarithms.
+        """
+        labels = self.run.study.factor[0].labels
+        logs = self.logs(response, *labels)
+        logs = logs - np.median(logs - logs[:, :1], axis=0)
+        covariates = []
         for name in COVARIATES:
-            both = self.values(name, reference, other)
-            both = np.log(both) if name.endswith("_per_tx") else both
-            columns.append(both[:, 1] - both[:, 0])
-        return np.column_stack(columns)
+            values = self.values(name, *labels)
+            covariates.append(np.log(values) if name.endswith("_per_tx") else values)
+        pairs, differences = [], []
+        for first, second in itertools.permutations(range(len(labels)), 2):
+            pairs.append(logs[:, [first, second]])
+            differences.append(np.column_stack([x[:, second] - x[:, first] for x in covariates]))
+        return np.concatenate(pairs), np.concatenate(differences)
 
     def pair_s(self) -> float:
         """Machine time of two trials, with all that is done besides measuring."""
