@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 HEADLINES = ("tps", "instructions_per_tx", "callgrind_instructions_per_tx")
 _SPEEDS = ("tps", "latency_")
+_LEAST_SHOWN = 1e-6
 
 
 def verdict(view: View) -> Section:
@@ -164,6 +165,8 @@ def _ends(verdict: Verdict) -> tuple[float, float]:
 def _percent(value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return "-"
+    if value < _LEAST_SHOWN:
+        return f"<{_LEAST_SHOWN:.4%}"
     return f"{100 * value:.2g}%" if value < 1 else f"{100 * value:.0f}%"
 
 

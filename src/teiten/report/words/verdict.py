@@ -22,13 +22,14 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "method_mixed": (
         (
-            "Changes are estimated on logarithms by a mixed model with the block as random "
-            "factor; the intervals hold together for all changes of a response with 95% "
-            "confidence, and “same” means that two one-sided tests excluded a difference of "
-            "{margin}."
+            "Changes are estimated on logarithms with the block as random factor (two levels: by "
+            "their differences within blocks; more: by a mixed model). The intervals hold together "
+            "for all changes of a response with 95% confidence, and “same” means that two "
+            "one-sided tests excluded a difference of {margin}."
         ),
         (
-            "変化は対数に対する混合モデル（ブロックを変量効果とする）で推定した。区間は同じ指標の"
+            "変化は対数で、ブロックを変量効果として推定した（2水準ではブロック内の差、3水準以上では"
+            "混合モデルによる）。区間は同じ指標の"
             "全ての比較に対して同時に95%の信頼度を持つ。「同じ」は2つの片側検定で{margin}の差が"
             "否定されたことを意味する。"
         ),
