@@ -104,7 +104,8 @@ def test_counted_instructions_decide_in_a_few_blocks_even_after_a_kill(teiten: T
     assert said["decision"] in {"lower", "higher", "same"}
     means = dict(run.trials.group_by("factor.version").agg(pl.col(COUNTED).mean()).rows())
     change = means["18.1"] / means["17.7"] - 1
-    assert said["lower"] < change < said["upper"]
+    # Counts may be alike to the last instruction: the interval then has no width but rounding.
+    assert said["lower"] - 1e-6 < change < said["upper"] + 1e-6
     assert end["spent_s"] < end["budget_s"] == 3600
     assert f"decided after {run.stop.blocks} blocks" in teiten.run("runs").stdout
     again = teiten.run("run", "--resume", "latest", "--budget", "9h")
