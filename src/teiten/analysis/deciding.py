@@ -30,6 +30,7 @@ from teiten.errors import UsageError
 from teiten.responses import expand
 from teiten.stats.always_valid import Interval, half_width_sds, interval, p_value
 from teiten.stats.equivalence import log_margin
+from teiten.stats.power import POWER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from teiten.study import Study
 
 ALPHA = 0.05
-POWER = 0.8
 DECIDED_BY_DEFAULT = ("tps", "instructions_per_tx", "callgrind_instructions_per_tx")
 """What a run looks at unless the study names it: speed, and what noise does not touch."""
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from scipy import stats
+from tests.unit.analysis.made_up_trials import record_of
 
 from teiten.analysis.cautions import find_cautions
 from teiten.analysis.trials import response_groups
-from teiten.archive import TrialRecord
 from teiten.plan import PlannedTrial, make_plan
 from teiten.study import load_study
 
@@ -35,17 +35,7 @@ def cautions_of(
     spread = random.Random(seed)  # noqa: S311 - noise, not secrets
     trials = make_plan(study).trials
     records = [
-        TrialRecord(
-            number=trial.number,
-            block=trial.block,
-            treatment=trial.treatment.number,
-            levels=trial.treatment.levels,
-            values=trial.treatment.values,
-            started_at_s=60.0 * trial.number,
-            measured_at_s=60.0 * trial.number + 5,
-            ended_at_s=60.0 * trial.number + 35,
-            responses={"tps": 1000.0 * spread.gauss(1, noise) * change(trial, before)},
-        )
+        record_of(trial, {"tps": 1000.0 * spread.gauss(1, noise) * change(trial, before)})
         for before, trial in zip([None, *trials], trials, strict=False)
     ]
     return find_cautions(study, records, response_groups(study, records))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.analysis import made_up_trials
 
 from teiten.analysis.deciding import (
     ALPHA,
@@ -19,7 +20,6 @@ from teiten.analysis.deciding import (
     decision,
     undecided,
 )
-from teiten.archive import TrialRecord
 from teiten.errors import UsageError
 from teiten.plan import PlannedTrial, make_plan
 from teiten.stats.always_valid import Interval, half_width_sds, interval
@@ -28,6 +28,7 @@ from teiten.study import go_on_until_decided, load_study
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from teiten.archive import TrialRecord
     from teiten.study import Study
 
 COUNTED = "callgrind_instructions_per_tx"
@@ -42,20 +43,7 @@ def study_of(blocks: int, *overrides: str, responses: Sequence[str] = ()) -> Stu
 def records_of(
     study: Study, measure: Callable[[PlannedTrial], dict[str, float]]
 ) -> list[TrialRecord]:
-    return [
-        TrialRecord(
-            number=trial.number,
-            block=trial.block,
-            treatment=trial.treatment.number,
-            levels=trial.treatment.levels,
-            values=trial.treatment.values,
-            started_at_s=60.0 * trial.number,
-            measured_at_s=60.0 * trial.number + 5,
-            ended_at_s=60.0 * trial.number + 35,
-            responses=measure(trial),
-        )
-        for trial in make_plan(study).trials_of(study.blocks)
-    ]
+    return made_up_trials.records_of(make_plan(study).trials_of(study.blocks), measure)
 
 
 def noisy(

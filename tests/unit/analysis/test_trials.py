@@ -6,15 +6,16 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from tests.unit.analysis import made_up_trials
 
 from teiten.analysis.trials import response_groups, verdict_responses
-from teiten.archive import TrialRecord
 from teiten.plan import PlannedTrial, make_plan
 from teiten.study import load_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from teiten.archive import TrialRecord
     from teiten.study import Study
 
 THREE_CLIENTS = ("factor.clients.levels=[1,4,16]", "blocks=3")
@@ -23,20 +24,7 @@ THREE_CLIENTS = ("factor.clients.levels=[1,4,16]", "blocks=3")
 def records_of(
     study: Study, measure: Callable[[PlannedTrial], dict[str, float]]
 ) -> list[TrialRecord]:
-    return [
-        TrialRecord(
-            number=trial.number,
-            block=trial.block,
-            treatment=trial.treatment.number,
-            levels=trial.treatment.levels,
-            values=trial.treatment.values,
-            started_at_s=60.0 * trial.number,
-            measured_at_s=60.0 * trial.number + 5,
-            ended_at_s=60.0 * trial.number + 35,
-            responses=measure(trial),
-        )
-        for trial in make_plan(study).trials
-    ]
+    return made_up_trials.records_of(make_plan(study).trials, measure)
 
 
 def test_levels_keep_the_order_of_the_study_whatever_the_order_of_the_run() -> None:
